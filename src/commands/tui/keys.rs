@@ -123,6 +123,7 @@ pub(super) fn name(key: &KeyEvent) -> String {
         KeyCode::Tab => "Tab".to_owned(),
         KeyCode::Esc => "Esc".to_owned(),
         KeyCode::Backspace => "Backspace".to_owned(),
+        KeyCode::Delete => "Delete".to_owned(),
         KeyCode::Up => "Up".to_owned(),
         KeyCode::Down => "Down".to_owned(),
         KeyCode::Left => "Left".to_owned(),

@@ -1,6 +1,6 @@
 use super::keys::BINDINGS;
 use super::picture::{BlockRow, Picture, SubagentRow, TurnRow};
-use super::screen::{Detail, Effect, Entry, Event, Mode, Screen, Task, text};
+use super::screen::{Detail, Effect, Entry, Event, Mode, Screen, Task};
 use super::view::{Look, draw};
 use crate::engine::LevelPreview;
 use crate::model::{BlockKind, Level, OperationKind, Pin, State, Zone};
@@ -278,8 +278,7 @@ fn a_click_goes_to_a_row_and_a_second_one_opens_it() {
 #[test]
 fn a_word_is_completed_as_far_as_all_candidates_agree() {
     let mut screen = Screen::new(picture());
-    let typed =
-        |screen: &Screen| if let Mode::Input { field, .. } = &screen.mode { text(field).to_owned() } else { String::new() };
+    let typed = |screen: &Screen| if let Mode::Input { field, .. } = &screen.mode { field.text() } else { String::new() };
     let asked = words("blocks to");
     assert_eq!(press(&mut screen, "= t o Tab"), [Task::Complete(asked.clone())]);
     let two = vec!["tool(Read)".to_owned(), "tool(Bash)".to_owned()];
@@ -396,8 +395,7 @@ proptest! {
 #[test]
 fn a_line_is_edited_as_in_a_shell_and_a_list_by_letters() {
     let mut screen = Screen::new(picture());
-    let typed =
-        |screen: &Screen| if let Mode::Input { field, .. } = &screen.mode { text(field).to_owned() } else { String::new() };
+    let typed = |screen: &Screen| if let Mode::Input { field, .. } = &screen.mode { field.text() } else { String::new() };
     press(&mut screen, ": p i n Space 1 Left Left x");
     assert_eq!(typed(&screen), "pinx 1");
     press(&mut screen, "Ctrl-u 4");

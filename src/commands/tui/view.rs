@@ -2,7 +2,7 @@
 
 use super::keys::{self, Action};
 use super::picture::BlockRow;
-use super::screen::{Detail, Effect, MapForm, Mode, Plan, Purpose, Row, Screen, around_cursor, shown, text};
+use super::screen::{Detail, Effect, MapForm, Mode, Plan, Purpose, Row, Screen, shown};
 use super::treemap::treemap;
 use crate::app::Env;
 use crate::engine::amount;
@@ -457,7 +457,6 @@ fn pieces(line: &str, width: usize) -> Vec<String> {
 fn draw_foot(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look) {
     let width = usize::from(area.width);
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    let mut typed = None;
     let first = match &screen.mode {
         Mode::Confirm(plan) => match &plan.effect {
             Some(Ok(effect)) => Line::styled(clip(&effect_text(effect), width), bold.patch(look.color(Color::Yellow))),
@@ -472,9 +471,8 @@ fn draw_foot(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look) {
                 Purpose::Budget => "compress the window to: ",
                 Purpose::Command => ":",
             };
-            let left = (prompt.width() as u16).min(area.width);
-            typed = Some((field, Rect { x: area.x + left, width: area.width - left, height: area.height.min(1), ..area }));
-            Line::styled(prompt, look.dim())
+            let before = clip_start(&format!("{}▏", field.before), width.saturating_sub(prompt.width()));
+            Line::from(vec![Span::styled(prompt, look.dim()), Span::raw(before), Span::raw(&field.after)])
         }
         _ if !screen.marked.is_empty() => {
             let marked = format!("{} marked · ", plural(screen.marked.len(), "block"));
@@ -502,9 +500,6 @@ fn draw_foot(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look) {
         None => Line::styled(clip(&look.clean(&screen.command), width), look.dim()),
     };
     frame.render_widget(Paragraph::new(vec![first, second]), area);
-    if let Some((field, place)) = typed {
-        frame.render_widget(field, place);
-    }
 }
 
 fn tokens(value: f64) -> String {
@@ -537,9 +532,9 @@ fn money(effect: &Effect) -> String {
 fn draw_over(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look) {
     let (title, lines, at) = match &screen.mode {
         Mode::List { title, entries, field, at } => {
-            let places = shown(entries, text(field));
-            let (before, after) = around_cursor(field);
-            let title = format!(" {title} · {} · Enter chooses, Esc leaves · {before}▏{after}", places.len());
+            let places = shown(entries, &field.text());
+            let typed = format!("{}▏{}", field.before, field.after);
+            let title = format!(" {title} · {} · Enter chooses, Esc leaves · {typed}", places.len());
             let note = places.iter().map(|place| entries[*place].note.width()).max().unwrap_or_default().min(48);
             let room = usize::from(area.width).saturating_sub(note + 5);
             let line = |place: &usize| {

@@ -1,7 +1,6 @@
 //! The keys of the map, and the question before a change.
 
-use super::typing::field;
-use super::{Effect, Entry, MapForm, Mode, PAGE_ROWS, Plan, Purpose, Row, Screen, Task};
+use super::{Effect, Entry, Field, MapForm, Mode, PAGE_ROWS, Plan, Purpose, Row, Screen, Task};
 use crate::commands::tui::keys::{self, Action};
 use crate::commands::tui::picture::BlockRow;
 use crate::engine::model_commands::ranges;
@@ -145,7 +144,7 @@ impl Screen {
                     Entry { text: format!("{:width$}  {}{why}", binding.keys.join(" "), binding.about), ..Entry::default() }
                 };
                 let entries = keys::BINDINGS.iter().map(line).collect();
-                self.mode = Mode::List { title: "keys".to_owned(), entries, field: field(""), at: 0 };
+                self.mode = Mode::List { title: "keys".to_owned(), entries, field: Field::default(), at: 0 };
                 Vec::new()
             }
             Action::Quit => vec![Task::Leave(None)],

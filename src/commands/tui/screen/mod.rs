@@ -3,8 +3,7 @@
 mod acting;
 mod typing;
 
-use typing::field;
-pub(super) use typing::{around_cursor, shown, text};
+pub(super) use typing::{Field, shown};
 
 use super::keys;
 use super::picture::{BlockRow, Picture};
@@ -12,7 +11,6 @@ use crate::engine::{LevelPreview, plural};
 use crate::model::{BlockNumber, OperationKind};
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
-use ratatui_textarea::TextArea;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -111,13 +109,13 @@ pub(super) enum Mode {
     Confirm(Plan),
     Input {
         purpose: Purpose,
-        field: TextArea<'static>,
+        field: Field,
     },
     /// Entries of which those with the typed letters are shown.
     List {
         title: String,
         entries: Vec<Entry>,
-        field: TextArea<'static>,
+        field: Field,
         at: usize,
     },
     Text {
@@ -288,7 +286,7 @@ impl Screen {
                 Vec::new()
             }
             Event::Sessions(entries) => {
-                self.mode = Mode::List { title: "sessions".to_owned(), entries, field: field(""), at: 0 };
+                self.mode = Mode::List { title: "sessions".to_owned(), entries, field: Field::default(), at: 0 };
                 Vec::new()
             }
         }

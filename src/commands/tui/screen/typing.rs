@@ -6,31 +6,65 @@ use crate::commands::tui::keys;
 use crate::commands::tui::worker::kind;
 use fuzzy_matcher::FuzzyMatcher;
 use fuzzy_matcher::skim::SkimMatcherV2;
-use ratatui::crossterm::event::KeyEvent;
-use ratatui::style::Style;
-use ratatui_textarea::{CursorMove, TextArea};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::mem::take;
+
+/// A line that is typed: the text before the cursor, and the text after it.
+#[derive(Clone, Debug, Default)]
+pub struct Field {
+    pub before: String,
+    pub after: String,
+}
+
+impl Field {
+    /// Returns a line with a text, and the cursor at its end.
+    pub fn new(text: &str) -> Field {
+        Field { before: text.to_owned(), after: String::new() }
+    }
+
+    pub fn text(&self) -> String {
+        format!("{}{}", self.before, self.after)
+    }
+
+    /// Edits the line with a key, as a shell does.
+    fn edit(&mut self, key: &KeyEvent) {
+        match (&*keys::name(key), key.code) {
+            ("Left" | "Ctrl-b", _) => self.after = self.before.pop().into_iter().collect::<String>() + &self.after,
+            ("Right" | "Ctrl-f", _) => self.before.extend(first(&mut self.after)),
+            ("Home" | "Ctrl-a", _) => self.after.insert_str(0, &take(&mut self.before)),
+            ("End" | "Ctrl-e", _) => self.before.push_str(&take(&mut self.after)),
+            ("Backspace" | "Ctrl-h", _) => drop(self.before.pop()),
+            ("Delete" | "Ctrl-d", _) => drop(first(&mut self.after)),
+            ("Ctrl-u", _) => self.before.clear(),
+            ("Ctrl-k", _) => self.after.clear(),
+            ("Ctrl-w", _) => self.before.truncate(self.before.trim_end().rfind(' ').map_or(0, |space| space + 1)),
+            (_, KeyCode::Char(letter)) if (key.modifiers - KeyModifiers::SHIFT).is_empty() => self.before.push(letter),
+            _ => {}
+        }
+    }
+}
 
 impl Screen {
     pub(super) fn ask(&mut self, purpose: Purpose, text: &str) -> Vec<Task> {
-        self.mode = Mode::Input { purpose, field: field(text) };
+        self.mode = Mode::Input { purpose, field: Field::new(text) };
         Vec::new()
     }
 
-    pub(super) fn type_in(&mut self, key: &KeyEvent, purpose: Purpose, mut field: TextArea<'static>) -> Vec<Task> {
+    pub(super) fn type_in(&mut self, key: &KeyEvent, purpose: Purpose, mut field: Field) -> Vec<Task> {
         match &*keys::name(key) {
             "Esc" => return Vec::new(),
-            "Enter" => return self.typed(purpose, text(&field).trim()),
-            "Backspace" if field.is_empty() => return Vec::new(),
+            "Enter" => return self.typed(purpose, field.text().trim()),
+            "Backspace" if field.text().is_empty() => return Vec::new(),
             "Tab" => {
                 let words = match purpose {
-                    Purpose::Select => vec!["blocks".to_owned(), text(&field).to_owned()],
-                    Purpose::Command => text(&field).split(' ').map(str::to_owned).collect(),
+                    Purpose::Select => vec!["blocks".to_owned(), field.text()],
+                    Purpose::Command => field.text().split(' ').map(str::to_owned).collect(),
                     _ => Vec::new(),
                 };
                 self.mode = Mode::Input { purpose, field };
                 return if words.is_empty() { Vec::new() } else { vec![Task::Complete(words)] };
             }
-            _ => edit(&mut field, key),
+            _ => field.edit(key),
         }
         self.mode = Mode::Input { purpose, field };
         Vec::new()
@@ -39,15 +73,12 @@ impl Screen {
     /// Continues the last typed word as far as all candidates agree, and names them if there are several.
     pub(super) fn completed(&mut self, words: &[String], candidates: &[String]) {
         let Mode::Input { purpose, field } = &mut self.mode else { return };
-        let Some(last) = words.last().filter(|last| text(field).ends_with(*last)) else { return };
+        let Some(last) = words.last().filter(|last| field.text().ends_with(*last)) else { return };
         let Some(first) = candidates.first() else { return self.say("there is nothing to complete".to_owned()) };
         let agrees = |end: &usize| candidates.iter().all(|other| other.get(..*end) == first.get(..*end));
         let end = (last.len()..=first.len()).rev().find(|end| first.is_char_boundary(*end) && agrees(end));
-        field.move_cursor(CursorMove::End);
-        field.insert_str(end.map_or("", |end| &first[last.len()..end]));
-        if *purpose == Purpose::Command && candidates.len() == 1 {
-            field.insert_char(' ');
-        }
+        let space = if *purpose == Purpose::Command && candidates.len() == 1 { " " } else { "" };
+        *field = Field::new(&(field.text() + end.map_or("", |end| &first[last.len()..end]) + space));
         if candidates.len() > 1 {
             self.say(candidates.join("  "));
         }
@@ -109,7 +140,7 @@ impl Screen {
         if !in_all {
             self.matches = entries.iter().map(|entry| entry.turn).filter(|turn| *turn > 0).collect();
         }
-        self.mode = Mode::List { title: format!("matches of {query}"), entries, field: field(""), at: 0 };
+        self.mode = Mode::List { title: format!("matches of {query}"), entries, field: Field::default(), at: 0 };
         Vec::new()
     }
 
@@ -153,19 +184,19 @@ impl Screen {
         key: &KeyEvent,
         title: String,
         entries: Vec<Entry>,
-        mut field: TextArea<'static>,
+        mut field: Field,
         at: usize,
     ) -> Vec<Task> {
-        let last = shown(&entries, text(&field)).len().saturating_sub(1);
+        let last = shown(&entries, &field.text()).len().saturating_sub(1);
         let at = match &*keys::name(key) {
             "Esc" => return Vec::new(),
-            "Enter" => return self.choose(&entries, text(&field), at.min(last)),
+            "Enter" => return self.choose(&entries, &field.text(), at.min(last)),
             "Down" | "Ctrl-n" => (at + 1).min(last),
             "Up" | "Ctrl-p" => at.min(last).saturating_sub(1),
             "PageDown" => (at + PAGE_ROWS).min(last),
             "PageUp" => at.min(last).saturating_sub(PAGE_ROWS),
             _ => {
-                edit(&mut field, key);
+                field.edit(key);
                 0
             }
         };
@@ -186,33 +217,9 @@ impl Screen {
     }
 }
 
-/// Returns a line with a text that can be edited.
-pub fn field(text: &str) -> TextArea<'static> {
-    let mut field = TextArea::new(vec![text.to_owned()]);
-    field.set_cursor_line_style(Style::default());
-    field.move_cursor(CursorMove::End);
-    field
-}
-
-/// Returns the text of a line.
-pub fn text<'t>(field: &'t TextArea<'_>) -> &'t str {
-    field.lines().first().map_or("", |line| line)
-}
-
-/// Returns the text before the cursor of a line, and the text after it.
-pub fn around_cursor<'t>(field: &'t TextArea<'_>) -> (&'t str, &'t str) {
-    let text = text(field);
-    text.split_at(text.char_indices().nth(field.cursor().1).map_or(text.len(), |(at, _)| at))
-}
-
-/// Edits a line with a key, as a shell does.
-fn edit(field: &mut TextArea<'_>, key: &KeyEvent) {
-    match &*keys::name(key) {
-        "Ctrl-u" => drop(field.delete_line_by_head()),
-        // The line stays one.
-        "Ctrl-m" | "Ctrl-j" => {}
-        _ => drop(field.input(*key)),
-    }
+/// Removes the first letter of a text.
+fn first(text: &mut String) -> Option<char> {
+    (!text.is_empty()).then(|| text.remove(0))
 }
 
 /// Returns the places of the entries that have the letters of each typed word in their order; those that match best first.
