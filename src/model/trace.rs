@@ -12,8 +12,6 @@ pub struct TraceEvent {
     pub time: i64,
     /// The number of its turn, from 1; 0 before the first one.
     pub turn: u32,
-    /// The API message that it belongs to: equal for all events of one response.
-    pub step: Option<Key>,
     pub content: TraceContent,
 }
 

@@ -79,7 +79,7 @@ impl Source {
                     if let Some(prompt) = provider.typed_prompt(&line) {
                         let content = TraceContent::Prompt { text: prompt.text, source: PromptSource::Typed };
                         let (row, turn) = (prompt.session, position.next_turn());
-                        take(position.end, TraceEvent { block: 0, row, time: prompt.time, turn, step: None, content });
+                        take(position.end, TraceEvent { block: 0, row, time: prompt.time, turn, content });
                     }
                     position.end += line.len() as u64;
                     line.clear();
@@ -106,7 +106,7 @@ impl Source {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 let content = TraceContent::Result(TraceResult { call: Key(0), error: false, declined: false, text });
                 let time = (self.identity.modified / 1_000_000) as i64;
-                events.push(TraceEvent { block: 0, row: String::new(), time, turn: 0, step: None, content });
+                events.push(TraceEvent { block: 0, row: String::new(), time, turn: 0, content });
             }
             return Ok(events);
         }
@@ -128,7 +128,7 @@ impl Source {
                 SourceKind::Prompts(provider, _) => {
                     if let Some(prompt) = provider.typed_prompt(&line) {
                         let content = TraceContent::Prompt { text: prompt.text, source: PromptSource::Typed };
-                        events.push(TraceEvent { block, row: prompt.session, time: prompt.time, turn: 0, step: None, content });
+                        events.push(TraceEvent { block, row: prompt.session, time: prompt.time, turn: 0, content });
                     }
                 }
             }

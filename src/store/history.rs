@@ -72,11 +72,6 @@ impl Store {
         Ok(SessionKey(self.connection.last_insert_rowid()))
     }
 
-    pub fn moved(&self, key: SessionKey, path: &Path) -> Result<(), StoreError> {
-        self.connection.execute("UPDATE sessions SET path = seal(?2) WHERE id = ?1", params![key.0, StoredPath::of(path)])?;
-        Ok(())
-    }
-
     /// Returns the committed changes of windows, of each session file in order: the time in milliseconds since 1970, UTC, and the
     /// tokens that the model no longer receives; negative if it receives more.
     pub fn window_changes(&self) -> Result<BTreeMap<PathBuf, Vec<(i64, f64)>>, StoreError> {

@@ -84,19 +84,6 @@ impl MemoryIndex {
                 .execute(params![path, identity, file.directory, file.facts])
         });
     }
-
-    /// Deletes what is indexed of files that no longer exist.
-    pub fn forget(&self, exists: &dyn Fn(&Path) -> bool) {
-        self.with(|db| {
-            let paths: Vec<String> =
-                db.prepare("SELECT open(path) FROM files")?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-            let transaction = db.transaction()?;
-            for path in paths.iter().filter(|path| !exists(Path::new(path))) {
-                transaction.execute("DELETE FROM files WHERE path = seal(?1)", [path])?;
-            }
-            transaction.commit()
-        });
-    }
 }
 
 #[cfg(test)]
@@ -118,8 +105,6 @@ mod tests {
         assert_eq!(index.directories()[path], Path::new("/w"));
         index.remember(path, &file(b"two"));
         assert_eq!(index.file(path).unwrap().facts, b"two");
-        index.forget(&|_| false);
-        assert_eq!(index.file(path), None);
     }
 
     #[test]

@@ -35,9 +35,7 @@ pub use error::ApplyError;
 pub use file_edits::file_edits;
 pub use find::{FindError, Found, find, find_all, find_in_folder, looks_like};
 pub use fork::{fork_id, write_fork};
-pub use kept::{
-    CopyOutcome, CopyState, KeepError, KeptCopies, RestoredFile, RestoredState, days_left, kept_folder, kept_sessions,
-};
+pub use kept::{CopyOutcome, CopyState, KeepError, KeptCopies, RestoredFile, RestoredState, days_left, kept_folder};
 pub use list::{Listed, each_line, list, list_copies, read_titles};
 pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;

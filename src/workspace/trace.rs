@@ -163,7 +163,7 @@ impl TracePosition {
         {
             let content = TraceContent::Prompt { text: text.into(), source: PromptSource::Typed };
             let (row, time) = (format!("L{}", self.lines), row.timestamp.unwrap_or_default());
-            return take(TraceEvent { block: 0, row, time, turn: self.turns, step: None, content });
+            return take(TraceEvent { block: 0, row, time, turn: self.turns, content });
         }
         let is_message = matches!(row.kind, RowKind::User | RowKind::Assistant) || row.prompt;
         if !is_message || (row.sidechain && !self.reads_subagents) || row.flags.any(Flags::SYNTHETIC) || parsed.blocks.is_empty()
@@ -185,7 +185,7 @@ impl TracePosition {
         for (block, parsed) in (first..).zip(&parsed.blocks) {
             let time = row.timestamp.unwrap_or_default();
             contents(parsed, is_summary, &mut |content| {
-                take(TraceEvent { block, row: name.clone(), time, turn: self.turns, step: row.message, content });
+                take(TraceEvent { block, row: name.clone(), time, turn: self.turns, content });
             });
         }
     }

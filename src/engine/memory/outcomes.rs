@@ -99,7 +99,7 @@ mod tests {
             };
             let result = TraceResult { call: call.id, error: false, declined: false, text: String::new() };
             for content in [TraceContent::Call(call), TraceContent::Result(result)] {
-                let event = TraceEvent { block: 1, row: time.to_string(), time, turn: 0, step: None, content };
+                let event = TraceEvent { block: 1, row: time.to_string(), time, turn: 0, content };
                 facts.push(&event, &Conventions::default());
             }
         }

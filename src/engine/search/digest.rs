@@ -322,8 +322,7 @@ mod tests {
     const NEW_YEAR: i64 = 1_767_225_600_000;
 
     fn events(contents: Vec<TraceContent>) -> Vec<TraceEvent> {
-        let event =
-            |(block, content)| TraceEvent { block, row: format!("L{block}"), time: NEW_YEAR, turn: 1, step: None, content };
+        let event = |(block, content)| TraceEvent { block, row: format!("L{block}"), time: NEW_YEAR, turn: 1, content };
         (1..).zip(contents).map(event).collect()
     }
 

@@ -18,8 +18,6 @@ pub struct Drafted {
     pub window: Window,
     /// The session after the plan.
     pub revision: Revision,
-    /// The cost in tokens of each block of the session after the plan, by index.
-    pub tokens: Vec<f64>,
     /// Tokens of the window before the first change, which remain in the prompt cache.
     pub unchanged_prefix: f64,
     /// The thinking that is no longer sent.
@@ -95,7 +93,7 @@ impl Draft<'_> {
             tokens_after,
             last_row: reading.session.rows.iter().rev().find_map(|row| row.id),
         };
-        Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, thinking_restored, differences })
+        Ok(Drafted { plan, window, revision, unchanged_prefix, thinking_dropped, thinking_restored, differences })
     }
 
     /// Returns the cost of the window after the changes so far, in tokens, without the thinking that they drop.

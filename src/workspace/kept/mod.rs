@@ -42,11 +42,6 @@ pub fn kept_folder(data: &Path) -> PathBuf {
     data.join(FOLDER)
 }
 
-/// Returns the copies of sessions whose files no longer exist, in the data directory of aperture. They are read like any session.
-pub fn kept_sessions(disk: &dyn Disk, places: &Places, data: &Path) -> Vec<(Found, Identity)> {
-    KeptCopies::new(disk, places, data).orphans()
-}
-
 /// Returns the number of days until a client deletes a file that was last changed at `modified`, in nanoseconds since 1970, if it deletes
 /// files after `retention` days; `now` is in milliseconds since 1970. 0 if it does when it starts next.
 pub fn days_left(modified: i128, retention: u32, now: i64) -> u32 {

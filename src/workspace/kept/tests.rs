@@ -198,7 +198,7 @@ fn a_copy_without_its_session_is_found() {
     let home = Home::new(b"{}\n");
     home.write_companions();
     home.keep();
-    let orphans = || kept_sessions(&RealDisk, &home.places, home.directory.path());
+    let orphans = || KeptCopies::new(&RealDisk, &home.places, home.directory.path()).orphans();
     assert_eq!(orphans().len(), 0);
     home.delete();
     let mut ids: Vec<String> = orphans().into_iter().map(|(found, _)| found.location.id).collect();

@@ -6,7 +6,7 @@ use crate::model::Key;
 use crate::model::TraceResult;
 
 fn event(content: TraceContent) -> TraceEvent {
-    TraceEvent { block: 1, row: "r".to_owned(), time: 7, turn: 0, step: None, content }
+    TraceEvent { block: 1, row: "r".to_owned(), time: 7, turn: 0, content }
 }
 
 fn prompt(text: &str, source: PromptSource) -> TraceEvent {

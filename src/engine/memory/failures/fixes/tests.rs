@@ -16,7 +16,7 @@ fn events(calls: &[(&str, &str, bool)]) -> Vec<TraceEvent> {
         let result = TraceResult { call: id, error: *error, declined: false, text: (*text).to_owned() };
         for content in [TraceContent::Call(call), TraceContent::Result(result)] {
             block += 1;
-            events.push(TraceEvent { block, row: format!("r{block}"), time: i64::from(block), turn: 0, step: None, content });
+            events.push(TraceEvent { block, row: format!("r{block}"), time: i64::from(block), turn: 0, content });
         }
     }
     events
