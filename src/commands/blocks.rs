@@ -95,7 +95,7 @@ json_forms! {
         /// Height.
         height: u32 ["pixels"] = image.height,
         /// Size of its base64 data; 0 if it is not in the session.
-        bytes: u64 ["bytes"] = image.bytes,
+        bytes: u64 = image.bytes,
     }
 
     /// A document, or other data that is not text.
@@ -107,7 +107,7 @@ json_forms! {
         /// Pages; 0 if they cannot be counted.
         pages: u32 ["pages"] = document.pages,
         /// Size of the file; 0 if it is not in the session.
-        bytes: u64 ["bytes"] = document.bytes,
+        bytes: u64 = document.bytes,
     }
 }
 
@@ -130,7 +130,6 @@ pub struct BlockRow {
     /// Cost of the block while it is in the window.
     pub tokens: TokenCount,
     /// Size of the content.
-    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
     /// Time at which the block was written.
     #[serde(with = "As::<Option<Time>>")]
@@ -140,7 +139,6 @@ pub struct BlockRow {
     /// Response of the model that the block belongs to or precedes.
     pub step: u32,
     /// Age of the block.
-    #[schemars(extend("unit" = "turns"))]
     pub age_turns: u32,
     /// Position in the window.
     pub zone: Zone,
@@ -155,10 +153,8 @@ pub struct BlockRow {
     /// Turn of the last reference.
     pub last_referenced_turn: Option<u32>,
     /// Turns since the block was written or last referenced.
-    #[schemars(extend("unit" = "turns"))]
     pub stale_turns: u32,
     /// Responses of the model since the block was written or last referenced.
-    #[schemars(extend("unit" = "steps"))]
     pub stale_steps: u32,
     /// State in the lifecycle.
     pub state: State,
@@ -171,7 +167,6 @@ pub struct BlockRow {
     /// All reasons why the block is outdated, the strongest first.
     pub outdated_reasons: Vec<OutdatedReason>,
     /// Estimated turns without a reference until the block goes stale: 0 if it is stale, null if it never will be.
-    #[schemars(extend("unit" = "turns"))]
     pub turns_left: Option<u32>,
     /// Rule of the lifecycle that led to the state.
     pub state_rule: &'static str,

@@ -117,7 +117,6 @@ pub struct ConvertReport {
     /// Number of images and documents, which are left out.
     pub left_media: usize,
     /// Size of the new file.
-    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
     /// Command that continues the new session.
     pub resume: String,

@@ -73,10 +73,8 @@ pub struct GcReport {
     /// Number of values that no log needs.
     pub originals: u64,
     /// Size of these values in the store.
-    #[schemars(extend("unit" = "bytes"))]
     pub original_bytes: u64,
     /// Decrease in the size of the store.
-    #[schemars(extend("unit" = "bytes"))]
     pub freed_bytes: u64,
 }
 

@@ -89,16 +89,12 @@ pub struct PresetRow {
     /// Description.
     pub description: String,
     /// Measured share of what the agent needed later that is left; null if the settings override the preset.
-    #[schemars(extend("unit" = "percent"))]
     pub keeps_percent: Option<u32>,
     /// Measured share of the old content that is removed; null as above.
-    #[schemars(extend("unit" = "percent"))]
     pub frees_percent: Option<u32>,
     /// Minimum usefulness per byte: the chance that the agent needs the content.
-    #[schemars(extend("unit" = "parts per million"))]
     pub worth_millionths: f32,
     /// Newest part of the window that is kept almost unchanged, as a share of its tokens.
-    #[schemars(extend("unit" = "percent"))]
     pub newest_percent: f64,
     /// True if the preset is in use.
     pub used: bool,

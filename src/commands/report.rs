@@ -37,7 +37,6 @@ pub struct HtmlReport {
     /// File.
     pub file: String,
     /// Size of the file.
-    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
 }
 

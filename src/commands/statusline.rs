@@ -30,10 +30,8 @@ pub struct StatusLineReport {
     /// Tokens of the window.
     pub tokens: TokenCount,
     /// Size of the window; 0 if it is unknown.
-    #[schemars(extend("unit" = "tokens"))]
     pub capacity_tokens: u64,
     /// Tokens that are free until the agent program compacts by itself; null if its reserve is unknown.
-    #[schemars(extend("unit" = "tokens"))]
     pub remaining_tokens: Option<u64>,
     /// Changes of the session file that the agent program has not loaded; null if there are none.
     pub pending: Option<PendingChanges>,

@@ -149,7 +149,6 @@ pub struct SummaryReport {
     #[schemars(extend("unit" = "turns"))]
     pub turn_count: usize,
     /// Number of responses of the model.
-    #[schemars(extend("unit" = "steps"))]
     pub steps: u32,
     /// Time of the last row.
     #[serde(with = "As::<Option<Time>>")]

@@ -245,7 +245,6 @@ pub struct TopicWeek {
     /// Its Monday, such as `2026-11-02`.
     pub monday: String,
     /// Number of turns.
-    #[schemars(extend("unit" = "turns"))]
     pub turns: u32,
     /// Tokens of the turns.
     pub tokens: u64,

@@ -187,7 +187,6 @@ pub struct MessagePart {
     /// Cost.
     pub tokens: TokenCount,
     /// Estimated turns without a reference until the block goes stale; null if it never will be.
-    #[schemars(extend("unit" = "turns"))]
     pub turns_left: Option<u32>,
     /// Place where the block is pinned.
     pub pin: Option<Pin>,

@@ -329,10 +329,8 @@ pub struct VerifyReport {
     /// Number of intact values in the store.
     pub originals: usize,
     /// Size of these values.
-    #[schemars(extend("unit" = "bytes"))]
     pub original_bytes: u64,
     /// Size of the store.
-    #[schemars(extend("unit" = "bytes"))]
     pub store_bytes: u64,
     /// Verified sessions.
     pub sessions: Vec<VerifiedSession>,

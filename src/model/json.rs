@@ -71,7 +71,7 @@ schema_of! { T: As<T>, T }
 schema_of! { TokenCount: Estimated }
 schema_of! { TokenCount: Measured }
 
-/// Declares JSON forms: types with documented fields, and the value of each field.
+/// Declares JSON forms: types with documented fields, and the value of each field. A unit in brackets is one that the name does not have.
 macro_rules! json_forms {
     ($(
         $(#[$meta:meta])*
@@ -100,7 +100,7 @@ json_forms! {
         /// The moment as RFC 3339, in UTC.
         rfc3339: String = rfc3339(*milliseconds),
         /// The moment in milliseconds since 1970-01-01, UTC.
-        epoch_milliseconds: i64 ["milliseconds"] = *milliseconds,
+        epoch_milliseconds: i64 = *milliseconds,
     }
 }
 

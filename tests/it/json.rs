@@ -76,13 +76,28 @@ fn meaning(schema: &Value) -> String {
     schema["description"].as_str().unwrap_or_default().replace('\n', " ").replace('|', "\\|")
 }
 
+/// The unit of a number, of which its name is a word.
+fn unit_of<'n>(name: &'n str, field: &Value) -> &'n str {
+    const UNITS: [&str; 10] =
+        ["bytes", "tokens", "days", "turns", "steps", "milliseconds", "microseconds", "seconds", "percent", "columns"];
+    if !["integer", "number"].iter().any(|number| type_name(field).starts_with(number)) {
+        return "";
+    }
+    let unit = |word| match word {
+        "dollars" => Some("US dollars"),
+        "millionths" => Some("parts per million"),
+        _ => UNITS.contains(&word).then_some(word),
+    };
+    name.split('_').rev().find_map(unit).unwrap_or_default()
+}
+
 /// The table of the fields of an object, or of the words of a string.
 fn table(schema: &Value) -> String {
     let mut text = String::new();
     if let Some(fields) = schema["properties"].as_object() {
         text.push_str("\n| field | type | unit | meaning |\n| --- | --- | --- | --- |\n");
         for (name, field) in fields {
-            let unit = field["unit"].as_str().unwrap_or_default();
+            let unit = field["unit"].as_str().unwrap_or_else(|| unit_of(name, field));
             let value = field["const"].as_str().map(|value| format!("`{value}`")).unwrap_or_else(|| type_name(field));
             text.push_str(&format!("| `{name}` | {value} | {unit} | {} |\n", meaning(field)));
         }

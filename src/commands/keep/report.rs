@@ -20,10 +20,8 @@ pub struct KeptSession {
     /// Number of files that did not change since they were copied.
     pub unchanged: usize,
     /// Size of these files.
-    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
     /// Size of their copies; 0 in a dry run.
-    #[schemars(extend("unit" = "bytes"))]
     pub kept_bytes: u64,
     /// Files that were not copied, each with the cause.
     pub failures: Vec<String>,
@@ -98,7 +96,6 @@ pub struct KeptRow {
     /// Number of older copies of the session, with contents that it no longer has.
     pub older: usize,
     /// Size of the copies.
-    #[schemars(extend("unit" = "bytes"))]
     pub kept_bytes: u64,
 }
 
@@ -199,7 +196,6 @@ pub struct KeepForgetReport {
     /// Number of files.
     pub files: usize,
     /// Size of the files.
-    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
     /// True if the file of the session no longer exists.
     pub is_only: bool,

@@ -23,7 +23,6 @@ pub struct ClientRetention {
     /// Provider, such as `claude-code`.
     pub provider: &'static str,
     /// Days after the last change of a session after which the client deletes it; null if it deletes none.
-    #[schemars(extend("unit" = "days"))]
     pub retention_days: Option<u32>,
     /// The name of the agent.
     #[serde(skip)]
@@ -45,12 +44,10 @@ pub struct ExpiringSession {
     #[serde(with = "As::<Time>")]
     pub modified_time: i64,
     /// Days until the client deletes it; null if it deletes none.
-    #[schemars(extend("unit" = "days"))]
     pub days_left: Option<u32>,
     /// State of its copy: `missing`, `outdated` or `current`.
     pub copy: CopyState,
     /// Size of the file.
-    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
 }
 
@@ -68,7 +65,6 @@ pub struct KeepStatusReport {
     /// Number of copies of sessions whose file no longer exists, subagents not included.
     pub only_copies: usize,
     /// Size of the copies, with the files beside the sessions.
-    #[schemars(extend("unit" = "bytes"))]
     pub kept_bytes: u64,
 }
 

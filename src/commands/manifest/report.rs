@@ -42,7 +42,6 @@ pub struct ManifestReport {
     /// Level of detail.
     pub tier: Tier,
     /// Limit for the text of the manifest, if the user gave one.
-    #[schemars(extend("unit" = "tokens"))]
     pub max_tokens: Option<usize>,
     #[serde(flatten)]
     pub manifest: Manifest,

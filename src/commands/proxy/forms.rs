@@ -46,7 +46,7 @@ json_forms! {
         /// Saving by the changes, in tokens at the full input price; tokens that the cache would have held count at its price.
         saved_full_price_tokens: Estimated = Estimated::json_of(&proxy.tokens.saved_full_price),
         /// The same, of the requests to models with a known price.
-        saved_dollars: f64 ["US dollars"] = proxy.tokens.saved_dollars,
+        saved_dollars: f64 = proxy.tokens.saved_dollars,
         /// Losses of the prompt cache, by cause.
         cache_losses: Vec<CacheLosses> = losses(&proxy.tokens),
         /// Ids of the sessions with operations that are in force, but not in effect: the last request did not have their contents.
@@ -87,9 +87,9 @@ json_forms! {
         /// Tokens of the body as it was sent; 0 if they were not counted.
         sent_tokens: Estimated = Estimated::json_of(&(request.sent_tokens as f64)),
         /// Body as the client wrote it; 0 if it was passed on as a stream.
-        client_bytes: u64 ["bytes"] = request.client_bytes,
+        client_bytes: u64 = request.client_bytes,
         /// Body as it was sent.
-        sent_bytes: u64 ["bytes"] = request.sent_bytes,
+        sent_bytes: u64 = request.sent_bytes,
         /// Input tokens read from the cache; null without figures in the response.
         cache_read: Option<Measured> = request.billed.map(|billed| Measured::json_of(&billed.cache_read)),
         /// Input tokens written to the cache.
@@ -105,9 +105,9 @@ json_forms! {
         /// Saving by the changes, in tokens at the full input price; tokens that the cache would have held count at its price.
         saved_full_price_tokens: Estimated = Estimated::json_of(&request.saved_full_price_tokens),
         /// The same; null if the price of the model is unknown.
-        saved_dollars: Option<f64> ["US dollars"] = request.saved_dollars,
+        saved_dollars: Option<f64> = request.saved_dollars,
         /// Time between the end of the client's request and its sending.
-        added_milliseconds: f64 ["milliseconds"] = request.added_microseconds as f64 / 1000.0,
+        added_milliseconds: f64 = request.added_microseconds as f64 / 1000.0,
         /// HTTP status; null if there is no response.
         status: Option<u32> = (request.status > 0).then_some(u32::from(request.status)),
         /// Outcome: `running`, `done`, `aborted` by the client, `cut` by the API, or `failed` before a response.

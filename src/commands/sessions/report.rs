@@ -33,19 +33,14 @@ pub struct SessionRow {
     /// Tokens of the window.
     pub tokens: TokenCount,
     /// Size of the window.
-    #[schemars(extend("unit" = "tokens"))]
     pub capacity_tokens: u64,
     /// Share of the window that is in use.
-    #[schemars(extend("unit" = "percent"))]
     pub percent: f64,
     /// Size of the file.
-    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
     /// Number of prompts.
-    #[schemars(extend("unit" = "turns"))]
     pub turns: u32,
     /// Number of responses of the model.
-    #[schemars(extend("unit" = "steps"))]
     pub steps: u32,
     /// Number of compactions.
     pub compactions: u32,
@@ -59,7 +54,6 @@ pub struct SessionRow {
     /// True if the file is the kept copy of a session that no longer has a file of its own.
     pub kept: bool,
     /// Days until the agent program deletes the file; null if it does not.
-    #[schemars(extend("unit" = "days"))]
     pub days_left: Option<u32>,
 }
 

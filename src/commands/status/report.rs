@@ -63,10 +63,8 @@ pub struct StatusReport {
     #[serde(flatten, with = "As::<ReservedCapacity>")]
     pub capacity: Capacity,
     /// Free part of the window, without the reserve.
-    #[schemars(extend("unit" = "tokens"))]
     pub remaining_tokens: u64,
     /// Share of the window that is in use.
-    #[schemars(extend("unit" = "percent"))]
     pub percent: f64,
     /// Billed input tokens of the last response; null if the window was changed since.
     #[serde(with = "As::<Option<Measured>>")]
@@ -74,10 +72,8 @@ pub struct StatusReport {
     /// True if the window was changed since the last bill, so that its size is an estimate.
     pub changed_since_bill: bool,
     /// Price of the window in the next prompt while it is in the cache; null without a known price.
-    #[schemars(extend("unit" = "US dollars"))]
     pub cached_prompt_dollars: Option<f64>,
     /// The same after the cache has expired.
-    #[schemars(extend("unit" = "US dollars"))]
     pub uncached_prompt_dollars: Option<f64>,
     /// Time at which the cache expires, or expired; null without a response.
     #[serde(with = "As::<Option<Time>>")]
@@ -110,10 +106,8 @@ pub struct StatusReport {
     /// Blocks of the file that are not in the window.
     pub hidden: Hidden,
     /// Size of the file.
-    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
     /// Size of the content in the window.
-    #[schemars(extend("unit" = "bytes"))]
     pub window_bytes: u64,
     /// Number of sessions of the project without a current copy that the agent program deletes within 7 days; 0 if the settings say that
     /// none is kept.
@@ -123,10 +117,8 @@ pub struct StatusReport {
     #[schemars(extend("unit" = "rows"))]
     pub rows: usize,
     /// Number of turns.
-    #[schemars(extend("unit" = "turns"))]
     pub turns: usize,
     /// Number of responses of the model.
-    #[schemars(extend("unit" = "steps"))]
     pub steps: u32,
     /// Damage in the file.
     #[serde(with = "As::<Vec<FaultCount>>")]

@@ -17,7 +17,6 @@ pub struct StoreReport {
     /// Number of files of kept sessions that were written again.
     pub files: u64,
     /// Size of the databases, or of what was written again.
-    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
 }
 
@@ -85,7 +84,6 @@ pub struct StoreStatusReport {
     /// Number of files of kept sessions.
     pub kept_files: u64,
     /// Size of the databases.
-    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
     /// Places that stay clear.
     pub clear: Vec<ClearPlace>,

@@ -43,7 +43,7 @@ json_forms! {
     /// The size of a window.
     KnownCapacity of capacity: Capacity {
         /// Size of the window.
-        capacity_tokens: u64 ["tokens"] = capacity.tokens,
+        capacity_tokens: u64 = capacity.tokens,
         /// Source of the window size.
         capacity_source: CapacitySource = capacity.source,
     }
@@ -51,11 +51,11 @@ json_forms! {
     /// The size of a window, and the part of it that is kept free.
     ReservedCapacity of capacity: Capacity {
         /// Size of the window.
-        capacity_tokens: u64 ["tokens"] = capacity.tokens,
+        capacity_tokens: u64 = capacity.tokens,
         /// Source of the window size.
         capacity_source: CapacitySource = capacity.source,
         /// Tokens at the end of the window that the agent program keeps free: it compacts by itself before they are used; 0 if unknown.
-        reserve_tokens: u64 ["tokens"] = capacity.reserve,
+        reserve_tokens: u64 = capacity.reserve,
     }
 }
 

@@ -96,21 +96,16 @@ pub struct EditPrice {
     #[serde(with = "As::<Estimated>")]
     pub added_tokens: f64,
     /// One-time cost of the second cache write, beyond that of a read.
-    #[schemars(extend("unit" = "US dollars"))]
     pub rewritten_dollars: Option<f64>,
     /// One-time cost of the cache write of the added tokens.
-    #[schemars(extend("unit" = "US dollars"))]
     pub added_dollars: Option<f64>,
     /// Savings of each later turn; negative if it costs more.
-    #[schemars(extend("unit" = "US dollars"))]
     pub saved_dollars_per_turn: Option<f64>,
     /// Turns until the savings exceed the cost: 0 if there is no extra cost, null if nothing is saved.
-    #[schemars(extend("unit" = "turns"))]
     pub pays_back_turns: Option<f64>,
     /// True if the cache entries have expired.
     pub cache_is_cold: bool,
     /// Time since the last response.
-    #[schemars(extend("unit" = "milliseconds"))]
     pub idle_milliseconds: Option<i64>,
     /// Date of the built-in prices, such as `2026-10-24`; null if the prices are the user's or unknown.
     pub prices_dated: Option<&'static str>,

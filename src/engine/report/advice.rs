@@ -83,7 +83,6 @@ pub struct Suggestion {
     #[serde(with = "As::<Estimated>")]
     pub saved_tokens: f64,
     /// Turns until the savings exceed the cost.
-    #[schemars(extend("unit" = "turns"))]
     pub pays_back_turns: Option<f64>,
     /// Cost and savings.
     pub price: Option<EditPrice>,

@@ -88,13 +88,10 @@ pub struct TokenCountChange {
     /// Tokens of the window.
     pub tokens: TokenCount,
     /// Size of the window.
-    #[schemars(extend("unit" = "tokens"))]
     pub capacity_tokens: u64,
     /// Share of the window that is in use.
-    #[schemars(extend("unit" = "percent"))]
     pub percent: f64,
     /// Free part of the window.
-    #[schemars(extend("unit" = "tokens"))]
     pub remaining_tokens: u64,
 }
 
@@ -108,15 +105,12 @@ pub struct OpenedSession {
     /// Number of blocks in the file.
     pub blocks: usize,
     /// Number of turns.
-    #[schemars(extend("unit" = "turns"))]
     pub turns: usize,
     /// Tokens of the window.
     pub tokens: TokenCount,
     /// Size of the window.
-    #[schemars(extend("unit" = "tokens"))]
     pub capacity_tokens: u64,
     /// Share of the window that is in use.
-    #[schemars(extend("unit" = "percent"))]
     pub percent: f64,
 }
 
@@ -131,7 +125,6 @@ pub struct OtherSession {
     #[serde(with = "As::<Measured>")]
     pub tokens: u64,
     /// Share of its window that is in use.
-    #[schemars(extend("unit" = "percent"))]
     pub percent: f64,
     /// Time of the last change of its file.
     #[serde(with = "As::<Time>")]

@@ -34,7 +34,6 @@ pub struct Explanation {
     /// Later blocks of the agent that refer to the block, the surest first.
     pub references: Vec<Referred>,
     /// Estimated turns without a reference until the block goes stale: 0 if it is stale, null if it never will be.
-    #[schemars(extend("unit" = "turns"))]
     pub turns_left: Option<u32>,
 }
 
@@ -49,7 +48,6 @@ pub struct Referred {
     /// Response of the model that it belongs to.
     pub step: u32,
     /// Responses of the model since.
-    #[schemars(extend("unit" = "steps"))]
     pub steps_ago: u32,
     /// Weight of the reference: 0.33 is the threshold, 1 and more is certain.
     pub weight: f32,

@@ -45,7 +45,6 @@ pub struct Manifest {
     #[serde(flatten, with = "As::<KnownCapacity>")]
     pub capacity: Capacity,
     /// Share of the window that is in use.
-    #[schemars(extend("unit" = "percent"))]
     pub percent: f64,
     /// Tokens that are sent and not in the file, such as the system prompt.
     pub outside_tokens: TokenCount,
@@ -93,7 +92,6 @@ pub struct Manifest {
     /// Blocks that another program changed after aperture shortened them.
     pub changed_elsewhere: Vec<BlockNumber>,
     /// Free part of the window.
-    #[schemars(extend("unit" = "tokens"))]
     pub remaining_tokens: u64,
     /// Number of shortened blocks that could be expanded in half of the free part, the smallest first.
     pub expandable: u32,

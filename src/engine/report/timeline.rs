@@ -69,7 +69,6 @@ pub struct TimelineRequest {
     #[serde(with = "As::<Measured>")]
     pub output_tokens: u64,
     /// Cost by the list price, without web searches; null if the model has no known price.
-    #[schemars(extend("unit" = "US dollars"))]
     pub dollars: Option<f64>,
     /// True if it is the first one after a compaction.
     pub after_compaction: bool,

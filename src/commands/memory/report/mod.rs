@@ -481,7 +481,6 @@ pub struct MemoryStatsReport {
     /// Number of times that entries were contradicted after they were read, or did not help.
     pub harmful: u64,
     /// Tokens of active entries, an estimate.
-    #[schemars(extend("unit" = "tokens"))]
     pub tokens: u64,
     /// Number of deleted entries that are not learned again.
     pub forgotten: usize,

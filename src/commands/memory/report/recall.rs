@@ -86,7 +86,6 @@ pub struct MemoryComposeReport {
     /// Names of the memories in it.
     pub memories: Vec<String>,
     /// Maximum size, in o200k tokens.
-    #[schemars(extend("unit" = "tokens"))]
     pub budget_tokens: usize,
 }
 

@@ -137,7 +137,6 @@ impl std::ops::Deref for Tokens {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Accuracy {
     /// Number of steps that could be compared.
-    #[schemars(extend("unit" = "steps"))]
     pub steps: u32,
     /// Median error of a step.
     #[schemars(extend("unit" = "ratio"))]
