@@ -57,7 +57,6 @@ pub fn sample<T>(cases: impl IntoIterator<Item = T>, stride: usize) -> impl Iter
 /// A kind of failure of a disk call.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
-    /// One call fails.
     Once,
     /// One call and all later ones fail.
     Lasting,

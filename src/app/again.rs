@@ -104,7 +104,6 @@ impl Env {
 pub struct Followed(Child);
 
 impl Followed {
-    /// Returns the lines, once.
     pub fn lines(&mut self) -> impl Iterator<Item = String> + Send + use<> {
         self.0.stdout.take().into_iter().flat_map(|output| BufReader::new(output).lines().map_while(Result::ok))
     }

@@ -37,7 +37,6 @@ type Listener = Arc<dyn Fn(&str) + Send + Sync>;
 /// The environment of a command: locations, output, settings and the global options.
 #[derive(Clone)]
 pub struct Env {
-    /// The file system.
     pub disk: &'static dyn Disk,
     pub places: Places,
     pub directory: PathBuf,
@@ -53,7 +52,6 @@ pub struct Env {
     /// The time without writes after which rules may act on a session, in seconds.
     pub idle_seconds: u64,
     pub(super) globals: Globals,
-    /// The keys of the store.
     pub keys: Arc<KeyHolder>,
     /// The path of the session to use instead of `-s`.
     pub(super) at: Option<String>,

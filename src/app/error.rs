@@ -11,7 +11,6 @@ pub enum ErrorKind {
     AlreadyReported,
     /// The request cannot be fulfilled.
     Refused,
-    /// The arguments are invalid.
     Usage,
     /// The session changed, is locked or is open; a retry may succeed.
     Conflict,

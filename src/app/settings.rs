@@ -152,7 +152,6 @@ pub struct SessionSettings {
 pub struct SidecarSettings {
     /// The base URL of an OpenAI-compatible server; without it, nothing is asked and nothing is queued.
     pub url: Option<String>,
-    /// The model that writes texts.
     pub model: String,
     /// The model that makes vectors for search; none are made without it.
     pub embedding_model: Option<String>,
@@ -195,7 +194,6 @@ impl SidecarSettings {
         self.url.as_deref().is_some_and(|url| !url.trim().is_empty())
     }
 
-    /// Returns the model for a task.
     pub fn model_of(&self, task: SidecarTask) -> &str {
         match task {
             SidecarTask::Embedding => self.embedding_model.as_deref().unwrap_or_default(),

@@ -76,7 +76,6 @@ impl Env {
 }
 
 impl SidecarTexts {
-    /// Returns the model that writes texts.
     pub fn model(&self) -> &str {
         &self.model
     }

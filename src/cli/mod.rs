@@ -164,7 +164,6 @@ fn sidecar(_: &Env, _: &commands::sidecar::Arguments) -> Result<(), app::Command
 #[cfg(not(feature = "proxy"))]
 fn start_beside(_: &Env) {}
 
-/// Refuses to serve the page.
 #[cfg(not(feature = "proxy"))]
 fn page(_: &Env, _: &commands::serve::Arguments) -> Result<(), app::CommandError> {
     Err(without_proxy())

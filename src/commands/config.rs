@@ -155,7 +155,6 @@ enum View {
     Whole,
     /// The settings, after one was changed.
     Files,
-    /// The one value that is left.
     Value,
     /// The path of the one file that is left.
     Path,

@@ -35,14 +35,12 @@ struct Line {
 /// A parsed command line.
 #[derive(Debug)]
 pub struct CommandLine {
-    /// The options of every command.
     pub globals: Globals,
     /// The command; `None` for the status of the newest session, or a list of recent ones.
     pub request: Option<Request>,
 }
 
 impl CommandLine {
-    /// Returns the definition of the command line, with all commands.
     pub fn command() -> clap::Command {
         let line = Request::define(Line::command(), &|_| true);
         let template = template(&line);
@@ -127,7 +125,6 @@ const GROUPS: &[(&str, &[&str])] = &[
 /// A request: a command line, a tool call, or a command of the model. Each kind has one function that executes it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// Reads one session.
     Read(Read),
     /// Changes one session, or with the options of bulk commands many.
     Change(Change),
@@ -349,7 +346,6 @@ impl Request {
         }
     }
 
-    /// Returns what the request does.
     pub fn effect(&self) -> RequestEffect {
         match self {
             Request::Change(change) if change.bulk().is_some() => RequestEffect::Other,
@@ -378,7 +374,6 @@ impl Request {
         Request::names().any(|known| known == name)
     }
 
-    /// Returns the command line with the selected commands.
     fn define(line: clap::Command, wanted: &dyn Fn(&str) -> bool) -> clap::Command {
         let described = |name| {
             let other = || Other::described(name).or_else(|| Program::described(name));
@@ -427,7 +422,6 @@ impl Request {
         }
     }
 
-    /// Returns the name of the command.
     pub fn name(&self) -> &'static str {
         match self {
             Request::Read(request) => request.name(),
@@ -451,7 +445,6 @@ impl Request {
 }
 
 impl Change {
-    /// Returns the options that every change has.
     pub fn options_mut(&mut self) -> &mut ChangeOptions {
         match self {
             Change::Compress(arguments) => &mut arguments.options,

@@ -53,7 +53,6 @@ pub trait Disk: Sync {
 
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
-    /// Deletes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// Returns the processes that have the file of this state open for writing: on Linux those of the

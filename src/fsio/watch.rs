@@ -99,7 +99,6 @@ impl Watcher {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     Entries,
-    /// The whole tree.
     All,
 }
 

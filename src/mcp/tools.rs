@@ -47,7 +47,6 @@ pub enum Source {
 pub struct Parameter {
     pub name: &'static str,
     pub about: &'static str,
-    /// The origin of its type.
     pub source: Source,
     pub example: &'static str,
 }
@@ -65,14 +64,12 @@ pub struct Argument {
 pub struct Tool {
     /// The name, which is that of the command unless `action` has it.
     pub name: &'static str,
-    /// The command and its action, for an action of a command.
     pub action: Option<(&'static str, &'static str)>,
     /// Its description, for a model that does not know aperture.
     pub about: &'static str,
     pub effect: Effect,
     /// True if repeated calls have the same effect as one.
     pub idempotent: bool,
-    /// Its own arguments.
     pub parameters: &'static [Parameter],
 }
 

@@ -24,18 +24,9 @@ pub enum MemoryError {
     #[error("operation {operation} was already undone, by operation {by}")]
     AlreadyUndone { operation: u32, by: u32 },
     #[error("operation {later} changed {what} after operation {operation}")]
-    ChangedLater {
-        operation: u32,
-        later: u32,
-        /// The entry or the file.
-        what: String,
-    },
+    ChangedLater { operation: u32, later: u32, what: String },
     #[error("{what} was edited by hand after operation {operation}")]
-    EditedByHand {
-        operation: u32,
-        /// The entry or the file.
-        what: String,
-    },
+    EditedByHand { operation: u32, what: String },
     #[error("cannot {action} {path}")]
     Io { action: &'static str, path: PathBuf, source: io::Error },
     #[error(transparent)]

@@ -18,10 +18,8 @@ const LOCK_STEP: Duration = Duration::from_millis(20);
 /// The machine that a tree is changed on.
 #[derive(Clone, Copy)]
 pub struct Machine<'a> {
-    /// The file system.
     pub disk: &'a dyn Disk,
     pub data: &'a Path,
-    /// Sleeps for a time.
     pub wait: &'a dyn Fn(Duration),
     /// Longest wait for another process that changes the same tree.
     pub patience: Duration,
@@ -34,7 +32,6 @@ pub struct Update {
     pub actor: MemoryActor,
     /// The time, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// True to write nothing.
     pub is_dry_run: bool,
 }
 

@@ -260,7 +260,6 @@ pub enum CutLimit {
 impl CutLimit {
     const TOKEN_BYTES: usize = 4;
 
-    /// Returns the limit in its own unit.
     pub fn units(self) -> usize {
         let (CutLimit::Bytes(units) | CutLimit::Tokens(units)) = self;
         units as usize
@@ -381,7 +380,6 @@ pub enum ToolVerb {
     Search,
     /// Replaces a plan or a list of things to do.
     Plan,
-    /// Anything else.
     Other,
 }
 

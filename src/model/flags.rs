@@ -73,7 +73,6 @@ impl std::ops::BitOr for Flags {
     }
 }
 
-/// Writes the bits.
 impl std::fmt::Debug for Flags {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Flags({:b})", self.0)

@@ -13,7 +13,6 @@ pub struct History {
     pub marks: Vec<(MarkAddress, MarkKind, String)>,
     /// Named points: the last operation that belongs to each, 0 for the original.
     pub snapshots: Vec<Snapshot>,
-    /// The originals that name credentials.
     pub naming: Vec<String>,
     /// Values before and after credentials were removed from them.
     pub redacted: Vec<(String, String)>,

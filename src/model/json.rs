@@ -10,7 +10,6 @@ use std::path::PathBuf;
 
 /// A type whose values are the JSON form of values of another type.
 pub trait JsonOf<V>: Serialize + JsonSchema {
-    /// Returns the JSON form of a value.
     fn json_of(value: &V) -> Self;
 }
 

@@ -28,7 +28,6 @@ impl std::fmt::Debug for Key {
 
 /// A value that is a text in JSON.
 pub trait JsonText: Sized {
-    /// Returns the text.
     fn to_text(&self) -> String;
     /// Parses the text; `None` if it is invalid.
     fn parse(text: &str) -> Option<Self>;
@@ -50,12 +49,10 @@ pub mod as_text {
     use super::JsonText;
     use serde::{Deserialize, Deserializer, Serializer, de};
 
-    /// Serializes the text.
     pub fn serialize<T: JsonText, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&value.to_text())
     }
 
-    /// Parses the text.
     pub fn deserialize<'de, T: JsonText, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
         let text = String::deserialize(deserializer)?;
         T::parse(&text).ok_or_else(|| de::Error::custom(format_args!("'{text}' is invalid")))

@@ -127,7 +127,6 @@ pub enum MemoryFile {
     Entities,
     /// The steps of a task, by its name: lower-case letters, digits and hyphens.
     Workflow(String),
-    /// Limits of the environment.
     Capabilities,
     /// Mistakes that the agent repeats, with their cause and fix.
     Mistakes,
@@ -244,7 +243,6 @@ impl MemoryFile {
         folder.is_none_or(|folder| folder == file.category().name()).then_some(file)
     }
 
-    /// Returns the heading of the file.
     pub fn title(&self) -> String {
         match self {
             MemoryFile::Patterns => "Patterns".to_owned(),
@@ -299,7 +297,6 @@ pub struct Memory {
     pub state: MemoryState,
     /// Plain words in Markdown, without the bullet and without the metadata line.
     pub text: String,
-    /// Signature of the topic.
     pub key: u64,
     /// The day of the first sighting, in milliseconds since 1970, UTC.
     pub first_seen: i64,

@@ -22,7 +22,6 @@ impl JsonText for Address {
 /// A reference to a row that still resolves after the file grew or was rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RowAddress {
-    /// Its own identity.
     #[serde(rename = "row", with = "super::key::as_text")]
     pub id: Key,
     /// The number of rows with the same identity before it in the file.
@@ -190,7 +189,6 @@ pub struct BlockEdit {
     /// The number of blocks of the same content before it: those of the window in the order in which they are sent, then the others in
     /// file order.
     pub occurrence: u32,
-    /// The content after.
     pub text: String,
     pub level: Level,
     /// The reason that the user gave; empty if there is none.

@@ -22,7 +22,6 @@ impl BilledTokens {
         self.cache_write_5m.saturating_add(self.cache_write_1h)
     }
 
-    /// Returns all tokens.
     pub fn total(&self) -> u64 {
         self.sent().saturating_add(self.output)
     }

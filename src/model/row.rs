@@ -86,7 +86,6 @@ pub enum Event {
     Compaction {
         /// Rows whose messages follow the summary.
         preserved: Vec<Key>,
-        /// The row that they follow.
         anchor: Option<Key>,
         /// The first and the last of them, if only these were written.
         segment: Option<(Key, Key)>,
@@ -134,7 +133,6 @@ pub enum QueueChange {
     Added(Box<str>),
     /// One was sent beside the results of tools.
     Sent,
-    /// One became the next prompt.
     Prompted,
     /// All were returned to the user.
     Emptied,

@@ -14,7 +14,6 @@ pub struct Counts {
     pub capitals: u32,
     pub punctuation_runs: u32,
     pub digit_runs: u32,
-    /// Line feeds.
     pub newlines: u32,
 }
 
@@ -71,7 +70,7 @@ impl TokenCount {
         TokenCount { value, basis: Basis::Estimated }
     }
 
-    /// Returns zero, which is exact.
+    /// Zero, which is exact.
     pub const ZERO: TokenCount = TokenCount { value: 0.0, basis: Basis::Measured };
 
     /// Returns the value rounded to whole tokens, never negative.

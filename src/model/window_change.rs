@@ -118,7 +118,6 @@ pub enum NewContent {
 }
 
 impl WindowChange {
-    /// Returns the texts that enter the window.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let after = self.hunks.iter().flat_map(|hunk| &hunk.after);
         after.filter_map(|content| match content {

@@ -32,7 +32,6 @@ pub enum ChangeDetail {
     Table,
     /// One line for each block, the largest first.
     Stat,
-    /// The whole difference.
     Full,
 }
 

@@ -5,9 +5,7 @@ use jiff::tz::TimeZone;
 /// The style of text for people.
 #[derive(Clone, Debug)]
 pub struct Style {
-    /// True if colours are used.
     pub color: bool,
-    /// Columns of the terminal.
     pub width: usize,
     pub now: Timestamp,
     /// Returns the local time zone. It is a function because the lookup takes longer than most reports, and few of them show a

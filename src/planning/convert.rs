@@ -23,9 +23,7 @@ pub struct ConversionSource<'a> {
 pub struct Conversion {
     pub bytes: Vec<u8>,
     pub rows: usize,
-    /// Texts of the user.
     pub prompts: usize,
-    /// Texts of the model.
     pub answers: usize,
     /// Calls of tools and their results, as texts.
     pub records: usize,

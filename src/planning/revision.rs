@@ -109,7 +109,6 @@ pub fn revised_line(draft: &Draft<'_>, row: u32, edits: &[&Edit]) -> Result<Vec<
     Ok(revised)
 }
 
-/// A revision that is built row by row.
 struct Builder<'a> {
     draft: &'a Draft<'a>,
     old: &'a Session,

@@ -14,11 +14,9 @@ use std::collections::BTreeMap;
 struct Values {
     /// The row of the slot, or the position at which it was.
     row: u32,
-    /// The value before any change.
     first: Option<Address>,
     /// For each change, the last row of the file at that time and the new value.
     changes: Vec<(u32, Option<Address>)>,
-    /// The value after the plan.
     last: Option<Address>,
 }
 

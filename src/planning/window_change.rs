@@ -283,7 +283,6 @@ impl Requests<'_> {
         })
     }
 
-    /// Returns an old content as requests have it.
     fn sent(&self, item: &Item) -> Result<SentContent, PlanError> {
         let sent = match is_plain(&item.part) {
             true => item.signature,

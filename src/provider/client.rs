@@ -245,12 +245,10 @@ impl Places {
         self.moved.get(client.variables().home).cloned().unwrap_or_else(|| self.home.join(name))
     }
 
-    /// Returns the directory of Claude Code.
     pub fn claude_directory(&self) -> PathBuf {
         self.directory(&super::claude_code::ClaudeCode, ".claude")
     }
 
-    /// Returns the directory of Codex.
     pub fn codex_directory(&self) -> PathBuf {
         self.directory(&super::codex::Codex, ".codex")
     }

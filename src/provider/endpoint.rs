@@ -14,7 +14,6 @@ const CHATGPT_HEADER: &str = "chatgpt-account-id";
 pub enum Endpoint {
     Anthropic,
     OpenAi,
-    /// OpenAI with a ChatGPT login.
     ChatGpt,
 }
 

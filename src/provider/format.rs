@@ -56,7 +56,6 @@ pub trait Format: Sync {
         Box::new(NoTotals)
     }
 
-    /// Returns the identity of a row as the row writes it.
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>>;
 
     /// Returns the fields of a row that content edits must preserve; `None` if the row cannot be read.
@@ -138,9 +137,7 @@ pub enum MediaPlace {
 pub struct Stub {
     /// The part of the row in the window.
     pub kind: RowKind,
-    /// Its own identity.
     pub id: Option<Key>,
-    /// The row that it follows.
     pub parent: Option<Key>,
     /// The API message that it is a piece of.
     pub message: Option<Key>,
@@ -161,7 +158,6 @@ pub enum UnsentRecord {
         /// The message of the snapshot that this one continues.
         continues: Option<Key>,
     },
-    /// A record of a request, or a part of one.
     Request,
 }
 
@@ -227,7 +223,6 @@ impl<'a> ParsedBlock<'a> {
         ParsedBlock { block, content, readable: None, refers: None, unrecorded: None, sent: None, cuts: Vec::new() }
     }
 
-    /// Returns the content for people.
     pub fn text(&self) -> &str {
         self.readable.as_deref().unwrap_or(&self.content)
     }
@@ -265,9 +260,7 @@ pub struct Totals {
     /// True if rows follow the last answer, so that the window is larger by now, or smaller after a compaction.
     pub moved_on: bool,
     pub output_tokens: u64,
-    /// API responses.
     pub steps: u32,
-    /// Prompts.
     pub turns: u32,
     pub compactions: u32,
     /// The time of the newest row, in milliseconds since 1970, UTC; `None` if no row has a time.

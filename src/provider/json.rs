@@ -9,7 +9,6 @@ use twox_hash::XxHash3_64;
 
 /// The text of a JSON value.
 pub trait Verbatim<'a>: Copy {
-    /// Returns the text.
     fn verbatim(self) -> &'a str;
 }
 
@@ -188,7 +187,6 @@ impl<'a> Scanner<'a> {
         std::str::from_utf8(&self.bytes[value]).ok()
     }
 
-    /// Passes the next value.
     #[inline]
     pub fn pass(&mut self) -> Option<()> {
         self.value().map(|_| ())

@@ -98,7 +98,6 @@ const EDITOR_DIRECTORY: &str = if cfg!(target_os = "macos") {
 };
 
 impl McpClient {
-    /// Returns the file with the hooks of the user.
     pub fn hooks_file(&self, places: &Places) -> Option<PathBuf> {
         self.hooks.map(|file| file(places))
     }

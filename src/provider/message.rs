@@ -19,7 +19,6 @@ pub struct Message {
 /// One content block of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Origin of its text.
     pub source: Source,
     /// True if the reminder tags around the source are removed.
     pub unwrapped: bool,
@@ -38,7 +37,6 @@ pub enum Source {
     Text(&'static str),
     /// A failed result that the client generates for a tool use.
     Result {
-        /// The tool use.
         of: BlockNumber,
         text: &'static str,
     },

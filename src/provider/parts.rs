@@ -7,10 +7,8 @@ use std::path::PathBuf;
 pub enum SessionParts {
     /// Each part is the content of a file. The first one is that of the session; a missing other one is an empty part.
     Files(Vec<PathBuf>),
-    /// Each part is a text in a database.
     Database {
         path: PathBuf,
-        /// The id of the session.
         id: String,
         queries: &'static Queries,
     },

@@ -54,7 +54,6 @@ pub(super) fn with_blocks<'a>(mut row: Row, mut blocks: Vec<ParsedBlock<'a>>) ->
     ParsedRow { row, blocks, origin: Default::default() }
 }
 
-/// Returns the block of a thought.
 pub(super) fn thought(content: Cow<'_, str>) -> ParsedBlock<'_> {
     ParsedBlock::new(Block::new(BlockKind::Thinking, Role::Thinking), content)
 }
@@ -66,7 +65,6 @@ pub(super) fn attachment<'a>(label: &str, content: Cow<'a, str>) -> ParsedBlock<
     ParsedBlock::new(block, content)
 }
 
-/// Returns the block of the result of a call.
 pub(super) fn result<'a>(call: Option<&str>, content: Cow<'a, str>, error: bool) -> ParsedBlock<'a> {
     let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
     (block.call, block.error) = (call.map(Key::from_text), error);

@@ -349,7 +349,6 @@ mod tests {
         reader.finish().tokens
     }
 
-    /// Checks the text and the calls of a response in any pieces.
     #[track_caller]
     fn check(events: bool, body: &str, text: &str, calls: bool) {
         for size in [1, 2, 7, body.len()] {

@@ -105,7 +105,6 @@ pub struct NewRow<'a> {
     pub like: &'a [u8],
     /// The identity of the row that it follows, as that row writes it.
     pub parent: Vec<u8>,
-    /// Its own identity.
     pub id: String,
     /// The time of writing, RFC 3339.
     pub timestamp: String,
@@ -119,7 +118,6 @@ pub struct NewRow<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct NewSession<'a> {
     pub id: &'a str,
-    /// The working directory.
     pub directory: &'a str,
     /// The time of writing, RFC 3339.
     pub timestamp: &'a str,
@@ -140,7 +138,6 @@ pub(super) const RECORD: &str = "tool_record";
 /// A text of a conversation, apart from the format of its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NewText<'a> {
-    /// Words of the user.
     User(Cow<'a, str>),
     /// Words of the model, with its name.
     Assistant(Cow<'a, str>, &'a str),

@@ -7,7 +7,6 @@ pub enum FileKind {
     /// A description of a file that aperture recognizes but cannot read as a session.
     Known(&'static str),
     Empty,
-    /// Anything else.
     Unknown,
 }
 

@@ -61,7 +61,6 @@ enum Stage {
     #[default]
     None,
     Receiving,
-    /// It waits for its response.
     Received,
 }
 

@@ -12,7 +12,6 @@ const LEVEL: i32 = 1;
 pub enum KeptBody {
     /// As received, until it is compressed.
     Received(Bytes),
-    /// Compressed, with its length.
     Packed(Arc<Vec<u8>>, usize),
 }
 

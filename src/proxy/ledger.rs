@@ -59,7 +59,6 @@ struct Previous {
 pub struct Ended<'a> {
     pub number: u64,
     pub facts: &'a RequestFacts,
-    /// The figures of the response.
     pub billed: BilledTokens,
     /// Estimated tokens of the body as the client wrote it.
     pub client_tokens: u64,
@@ -70,7 +69,6 @@ pub struct Ended<'a> {
 /// The bill of a request, explained.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Account {
-    /// The part of the cache that was lost.
     pub loss: Option<CacheLoss>,
     /// The saving by the changes of the request.
     pub saving: Saving,

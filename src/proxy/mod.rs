@@ -106,7 +106,6 @@ fn body_difference(env: &Env, directory: &Path, request: u64) -> Option<String> 
     Some(read("sent").map_or_else(String::new, |sent| unified(&client, &sent, 1)))
 }
 
-/// Returns the state of the proxy that runs.
 fn running(env: &Env) -> Result<State, CommandError> {
     State::running(env)?.ok_or_else(|| {
         CommandError::new(ErrorKind::Refused, anyhow!("no proxy is running"))

@@ -319,7 +319,6 @@ async fn obey_signals(proxy: Arc<Proxy>) {
     }
 }
 
-/// The signals that stop the proxy.
 #[cfg(unix)]
 pub(super) struct Signals([tokio::signal::unix::Signal; 3]);
 
@@ -340,7 +339,6 @@ impl Signals {
     }
 }
 
-/// The interrupt from the keyboard.
 #[cfg(not(unix))]
 pub(super) struct Signals;
 

@@ -40,7 +40,6 @@ impl Filter {
         self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time <= until)
     }
 
-    /// Returns true if it selects nothing.
     pub(super) fn is_open(&self) -> bool {
         !self.is_narrow() && self.since.is_none() && self.until.is_none()
     }

@@ -180,13 +180,11 @@ impl Store {
 pub enum Relation {
     /// There is no stored log.
     New,
-    /// Both are equal.
     Same,
     /// The exported log continues the stored one.
     Newer,
     /// The stored log continues the exported one.
     Older,
-    /// The logs differ.
     Other,
 }
 

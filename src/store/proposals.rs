@@ -160,7 +160,6 @@ impl Store {
         self.record_moment("manifests", session, after)
     }
 
-    /// Records that a prompt was held after a row.
     pub fn record_held_prompt(&self, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
         self.record_moment("held_prompts", session, after)
     }

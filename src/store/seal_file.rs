@@ -48,7 +48,6 @@ pub struct SealFile {
     format: u32,
     pub state: SealState,
     pub method: KeyMethod,
-    /// The key file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// Names this wrapping; for a passphrase, its salt.

@@ -24,9 +24,7 @@ const PREFIXES: [char; 6] = ['.', '/', '-', '@', '#', '$'];
 enum Class {
     /// A word with information about the subject.
     Content,
-    /// A common noun.
     Light,
-    /// A verb or an adverb.
     Edge,
     /// Any other word.
     Break,

@@ -28,9 +28,7 @@ pub enum Part {
         /// True if the next one reads its output.
         is_pipe: bool,
     },
-    /// The start of a subshell.
     Open,
-    /// The end of a subshell.
     Close,
     /// The name of a function whose body follows.
     Function(String),
@@ -43,7 +41,6 @@ pub struct Word {
     pub text: String,
     /// True if a quoted part has several words: a message or a script, not an argument that selects something.
     pub is_text: bool,
-    /// The commands that are substituted in it.
     #[serde(skip)]
     pub substitutions: Vec<String>,
 }

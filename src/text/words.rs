@@ -16,7 +16,6 @@ pub enum Word<'a> {
 }
 
 impl<'a> Word<'a> {
-    /// The word, verbatim.
     pub fn text(self) -> &'a str {
         match self {
             Word::Part(text) | Word::Whole(text) => text,

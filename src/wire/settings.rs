@@ -44,7 +44,6 @@ impl fmt::Display for SettingValue {
 pub struct PipelineSettings(BTreeMap<&'static str, SettingValue>);
 
 impl PipelineSettings {
-    /// Returns true if a switch is on.
     pub fn is_on(&self, setting: &Setting) -> bool {
         self.value(setting) == SettingValue::Switch(true)
     }

@@ -32,7 +32,6 @@ pub(super) struct Folded {
 /// The number of answers after which a client adds a reminder to a prompt.
 const REMINDER_ANSWERS: usize = 10;
 
-/// A content of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Item {
     piece: Piece,
@@ -65,7 +64,6 @@ struct Place {
     before: Vec<Option<usize>>,
 }
 
-/// The result of one change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Applied,

@@ -56,11 +56,7 @@ pub enum FindError {
     #[error("{} is {what}", .path.display())]
     NotASession { path: PathBuf, what: String },
     #[error("{} cannot be read", .path.display())]
-    Unreadable {
-        /// The file or directory.
-        path: PathBuf,
-        source: io::Error,
-    },
+    Unreadable { path: PathBuf, source: io::Error },
 }
 
 fn list(paths: &[PathBuf]) -> String {

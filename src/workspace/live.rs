@@ -24,7 +24,6 @@ pub fn session_of(disk: &dyn Disk, places: &Places, process: u32) -> Option<Stri
     registered(disk, places).into_iter().find(|open| open.process == process).map(|open| open.session)
 }
 
-/// Returns the entries of all registries.
 fn registered(disk: &dyn Disk, places: &Places) -> Vec<OpenSession> {
     let mut open = Vec::new();
     for provider in PROVIDERS {

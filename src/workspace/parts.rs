@@ -75,7 +75,6 @@ impl<D: Disk> PartsDisk<D> {
         Ok(connection)
     }
 
-    /// Returns the sessions in a database, or the one with an id.
     fn sessions(&self, path: &Path, queries: &Queries, id: Option<&str>) -> io::Result<Vec<Entry>> {
         let connection = self.connect(path)?;
         let select = || {
@@ -92,7 +91,6 @@ impl<D: Disk> PartsDisk<D> {
     }
 }
 
-/// Returns a path as it is in a URI.
 fn escaped(path: &Path) -> String {
     path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23")
 }

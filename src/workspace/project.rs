@@ -58,7 +58,6 @@ impl Project {
         stated.is_some_and(|directory| self.relation(disk, directory) != Relation::Other) || self.has_folder(found, stated)
     }
 
-    /// Returns true if any session belongs to the project.
     pub fn has_sessions(&self, disk: &dyn Disk, places: &Places) -> bool {
         let found = find_all(disk, places, &mut |_, _| {});
         found.par_iter().any(|(found, _)| self.holds(disk, found, stated(disk, found).as_deref()))

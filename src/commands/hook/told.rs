@@ -43,7 +43,6 @@ pub(super) fn remember(env: &Env, workspace: &Workspace<'_>) -> Result<(), Comma
     Ok(store.record_manifest(session, last_row(&workspace.reading.session))?)
 }
 
-/// Opens the store, and registers the session in it.
 pub(super) fn registered(env: &Env, workspace: &Workspace<'_>) -> Result<(Store, SessionKey), CommandError> {
     let (store, location) = (env.store()?, &workspace.location);
     let path = env.disk.resolve(&workspace.path)?;

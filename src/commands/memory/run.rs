@@ -166,7 +166,6 @@ impl<'a> Memories<'a> {
         Machine { disk: self.env.disk, data: &self.data, wait: &crate::app::wait, patience }
     }
 
-    /// Returns the origin of changes.
     pub fn actor(&self) -> MemoryActor {
         self.actor.unwrap_or(match self.env.actor {
             Actor::User => MemoryActor::User,

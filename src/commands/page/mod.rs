@@ -6,9 +6,7 @@
 /// A file of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct Asset {
-    /// Its path on the server.
     pub path: &'static str,
-    /// Its media type.
     pub media_type: &'static str,
     pub text: &'static str,
 }

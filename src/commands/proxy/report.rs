@@ -68,7 +68,6 @@ pub struct ProxyRequest {
 /// The state of a proxy.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ProxyStatus {
-    /// True if a proxy runs and answers.
     pub running: bool,
     /// The URL on which it listens; empty if none runs.
     pub address: String,

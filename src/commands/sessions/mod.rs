@@ -74,7 +74,6 @@ fn size(text: &str) -> Result<u64, String> {
     crate::app::tokens(text).map_err(|_| "write a size as 800000, 500k or 2M".to_owned())
 }
 
-/// Parses a percentage.
 fn percent(text: &str) -> Result<u64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).parse().ok();
     number.filter(|percent| *percent <= 1000).ok_or_else(|| "write a percentage as 80".to_owned())

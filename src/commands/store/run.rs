@@ -92,7 +92,6 @@ fn rekey(env: &Env, directory: &Path, key: &Key, is_of_data: bool) -> Result<Sto
     Ok(report)
 }
 
-/// Returns the keys of the sealed store.
 fn opened(env: &Env) -> Result<(SealFile, KeyBytes), CommandError> {
     let unsealed =
         || CommandError::new(ErrorKind::Refused, anyhow!("the store is not sealed")).hint("to seal it: aperture store encrypt");

@@ -57,7 +57,6 @@ const fn binding(keys: &'static [&'static str], action: Action, about: &'static 
     Binding { keys, action, about }
 }
 
-/// The keys of the map.
 pub(super) static BINDINGS: &[Binding] = &[
     binding(&["j", "Down"], Action::Down, "next row"),
     binding(&["k", "Up"], Action::Up, "previous row"),

@@ -67,9 +67,7 @@ pub struct TurnRow {
 pub struct SubagentRow {
     pub path: PathBuf,
     pub title: String,
-    /// The turn in which it ended.
     pub turn: u32,
-    /// Tokens of its own window.
     pub tokens: f64,
     pub steps: u32,
 }

@@ -92,7 +92,6 @@ fn run(
     }
 }
 
-/// Gives the terminal back.
 fn give_back() {
     let _ = execute!(io::stdout(), DisableFocusChange, DisableMouseCapture);
     ratatui::restore();
@@ -111,7 +110,6 @@ fn restore_after_signals() {
     });
 }
 
-/// Sends the keys of the terminal.
 fn read_keys(events: Sender<Event>) {
     spawn(move || {
         while let Ok(input) = event::read() {

@@ -30,7 +30,6 @@ pub struct SessionAccuracy {
 }
 
 impl SessionAccuracy {
-    /// Returns the row of an analysed session.
     pub fn new(session: String, reading: &Analysis, cuts: Vec<Cut>) -> SessionAccuracy {
         let price = &reading.price;
         SessionAccuracy {

@@ -49,7 +49,6 @@ fn plain(path: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileChange {
     Read(Listing),
-    /// It wrote the whole file.
     Written {
         text: String,
         /// True if the file did not exist.

@@ -137,7 +137,6 @@ pub(crate) mod tests {
     use super::*;
     use crate::testing::entries;
 
-    /// Returns sentences of users, each with its rule.
     pub(crate) fn sentences() -> Vec<(String, Option<Rule>)> {
         let rule = |name: String| if name == "task" { Rule::Task } else { Rule::Lasting };
         let rows = entries::<(String, Option<String>)>(include_str!("sentences.jsonl")).into_iter();

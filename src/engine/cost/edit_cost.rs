@@ -39,9 +39,7 @@ const MILLION: f64 = 1e6;
 /// Input of the cost of an edit.
 #[derive(Clone, Copy, Debug)]
 pub struct EditFacts<'a> {
-    /// Tokens of the window before the edit.
     pub window_before: f64,
-    /// Tokens of the window after it.
     pub window_after: f64,
     /// Tokens before the first change: they stay cached.
     pub unchanged_prefix: f64,

@@ -155,7 +155,6 @@ pub struct ModelPrice {
     /// Input that is written to the cache for an hour.
     pub cache_write_1h: f64,
     pub long_prompt: Option<LongPrompt>,
-    /// Factor on all prices in the fast mode, if it has one.
     pub fast: Option<f64>,
 }
 

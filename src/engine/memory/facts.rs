@@ -16,7 +16,6 @@ pub struct SessionFacts {
     pub last: i64,
     pub work: Work,
     pub statements: Statements,
-    /// Failed calls.
     pub fixes: Fixes,
 }
 

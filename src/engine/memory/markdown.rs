@@ -248,7 +248,6 @@ impl Entry {
         self.memory = memory;
     }
 
-    /// Writes all lines.
     fn rewrite(&mut self, memory: Memory, feed: &str) {
         let comment = metadata(&memory);
         let mut source = String::new();

@@ -370,7 +370,6 @@ fn with_items(old: &str, new: &str) -> String {
     format!("{start}{colon}{}{end}", all.join(", "))
 }
 
-/// Returns the relation of a newer text to an older one.
 fn related(topics: &mut FxHashMap<String, Topic>, old: &str, new: &str) -> Relation {
     for text in [old, new] {
         if !topics.contains_key(text) {

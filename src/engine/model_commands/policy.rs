@@ -13,7 +13,6 @@ pub enum Permission {
     /// The command needs the approval of the user.
     #[serde(alias = "ask")]
     Approve,
-    /// The command is rejected.
     #[serde(alias = "off")]
     Deny,
 }

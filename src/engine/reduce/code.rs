@@ -6,7 +6,6 @@ use super::piece::line_pieces;
 use super::salience::Style;
 use super::{Piece, Reducible};
 
-/// Returns true for any text.
 pub(super) fn fits(_: &Reducible<'_>) -> bool {
     true
 }

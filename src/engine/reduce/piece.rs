@@ -294,7 +294,6 @@ impl KeptPieces {
         kept.map(|(piece, _)| piece.text.trim().len()).sum()
     }
 
-    /// True if nothing is kept.
     pub fn is_none(&self) -> bool {
         !self.pieces.contains(&true)
     }

@@ -44,7 +44,6 @@ pub enum LineKind {
     /// It names a function, a type or the like.
     Declaration,
     Total,
-    /// It reports a failure.
     Error,
 }
 

@@ -24,7 +24,6 @@ pub struct CheckLimits {
     pub max_percent: Option<f64>,
     /// Maximum tokens of stale blocks in the window.
     pub max_stale: Option<u64>,
-    /// True if credentials are violations.
     pub no_secrets: bool,
     pub no_damage: bool,
 }

@@ -69,7 +69,6 @@ pub enum FindingKind {
     },
     /// A tool use with the id of an earlier one, which the client leaves out with its result.
     RepeatedCall {
-        /// The earlier one.
         first: BlockNumber,
     },
     Refused(Refusal),
@@ -99,11 +98,9 @@ pub enum CutPlace {
 /// The resemblance of rows with one identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resemblance {
-    /// All values are equal.
     Exact,
     /// The parts that are sent are equal.
     Sent,
-    /// They differ.
     Neither,
 }
 

@@ -82,7 +82,6 @@ pub struct ShownTurns {
 }
 
 impl ShownTurns {
-    /// Returns the turns and the notes as one text.
     pub fn text(&self) -> String {
         let texts = self.turns.iter().map(|turn| turn.text.clone());
         texts.chain(self.notes.iter().map(|note| format!("[{note}]\n"))).collect()

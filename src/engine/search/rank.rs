@@ -192,7 +192,6 @@ pub fn rate(query: &Query, matcher: &Matcher<'_>, weights: &[f32], passages: &[P
     Some(Match { factor: if is_left { factor * LEFT } else { factor }, tier, missing, has, excerpt })
 }
 
-/// Returns true if a text contains a lowercase one, in any case.
 fn contains(text: &str, lower: &str) -> bool {
     if lower.is_ascii() {
         let Some(first) = lower.bytes().next() else { return true };

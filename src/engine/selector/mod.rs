@@ -104,7 +104,6 @@ pub enum SelectorError {
 }
 
 impl SelectorError {
-    /// Suggestion.
     pub fn hint(&self) -> String {
         match self {
             SelectorError::UnknownName { nearest: Some(value), .. }
@@ -347,7 +346,6 @@ fn is_about(block: &Block, query: &str, reading: &Analysis) -> bool {
 /// A pattern of paths, which is also the path itself, as it is shown: with both separators, and with characters of patterns in it.
 #[derive(Clone, Debug)]
 pub struct PathPattern {
-    /// As it was given.
     pattern: String,
     glob: GlobMatcher,
     path: String,

@@ -6,7 +6,6 @@ use crate::text::names::is_file_name;
 use globset::GlobBuilder;
 use std::ops::RangeInclusive;
 
-/// Parses a whole selector.
 pub(super) fn parse(text: &str) -> Result<Node, SelectorError> {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let node = parser.either()?;

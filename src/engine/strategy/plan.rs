@@ -41,7 +41,6 @@ pub struct Subject<'a> {
     pub tokens: f64,
     /// Short description, if the block before it in the window does not give it.
     pub label: String,
-    /// The reason for shortening.
     pub why: Why,
     /// True if it belongs to the newest part.
     pub newest: bool,
@@ -58,7 +57,6 @@ pub struct Subject<'a> {
 pub struct Left<'a> {
     pub tokens: f64,
     pub bytes: usize,
-    /// The original for people.
     pub readable: &'a str,
 }
 

@@ -342,7 +342,6 @@ impl<'a> Draft<'a> {
         Ok(Original { block: original, content, readable, tokens })
     }
 
-    /// Returns the current content of a block.
     pub fn content(&self, number: BlockNumber) -> Result<String, PlanError> {
         let block = self.block(number)?;
         let line = self.line(block.row)?;

@@ -37,7 +37,6 @@ pub(super) struct Piece<'a> {
     pub element: &'a RawValue,
 }
 
-/// Kind of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     Text,
@@ -54,7 +53,6 @@ pub(super) enum Sort {
     Output,
     /// The output of a tool search.
     Tools,
-    /// Anything else.
     Other,
 }
 

@@ -15,7 +15,6 @@ const SHELLS: &[&str] = &["bash", "zsh", "sh", "/bin/bash", "/bin/zsh", "/bin/sh
 /// Functions that a script calls to run a command, and to get the next output of a running command.
 const EXEC: &str = "tools.exec_command";
 const GO_ON: &str = "tools.write_stdin";
-/// First line of a patch.
 pub(super) const PATCH: &str = "*** Begin Patch";
 
 /// A parsed call: the tool, its input in readable form, and the part of the input that refers to earlier content.

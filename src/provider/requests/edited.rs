@@ -27,7 +27,6 @@ pub struct EditedBody(Vec<BodyPiece>);
 /// A piece of a body after edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyPiece {
-    /// Bytes of the received body.
     Received(Range<usize>),
     /// A part of new bytes.
     New(Arc<Vec<u8>>, Range<usize>),

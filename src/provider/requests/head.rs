@@ -40,7 +40,6 @@ impl RequestHead {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestApi {
     Messages,
-    /// OpenAI Chat Completions.
     Chat,
     Responses,
 }

@@ -97,7 +97,6 @@ trait Api: Sync {
     /// Returns true if an object is the body of a request to this API.
     fn is_body(&self, body: &RawValue) -> bool;
 
-    /// Returns true if an object is a message of this API.
     fn is_message(&self, message: &RawValue) -> bool;
 
     fn parse<'a>(&self, element: &'a RawValue) -> ParsedRow<'a>;

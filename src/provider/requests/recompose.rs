@@ -41,7 +41,6 @@ impl RequestBody<'_> {
         pieces
     }
 
-    /// Returns true if the body has a text, in whatever content.
     pub fn contains(&self, text: &str) -> bool {
         let Ok(quoted) = serde_json::to_string(text.trim_end()) else { return false };
         memchr::memmem::find(&self.bytes, &quoted.as_bytes()[1..quoted.len() - 1]).is_some()

@@ -38,7 +38,6 @@ impl Call {
         arguments.and_then(|arguments| serde_json::from_str(arguments).ok()).unwrap_or_default()
     }
 
-    /// Returns the call as requests have it.
     pub fn json(&self) -> Value {
         let mut call = self.call.clone();
         call.entry("type").or_insert_with(|| json!("function"));

@@ -55,7 +55,6 @@ pub(super) struct Joint {
     pub form: ResponseForm,
     /// True if the current response continues another one.
     pub continues: bool,
-    /// True if a call was withheld.
     pub withholds: bool,
     /// Output tokens of the responses before the current one.
     pub output_before: u64,

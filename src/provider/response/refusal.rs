@@ -28,7 +28,6 @@ pub enum RefusalCause {
     Thinking,
     /// The request is longer than the window of the model.
     Length,
-    /// A content of the conversation, or a tool.
     Content,
     /// Another one, such as a parameter that the API does not know. Clients send the request again without it.
     Other,

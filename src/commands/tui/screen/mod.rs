@@ -28,7 +28,6 @@ pub(super) enum MapForm {
     Turns,
     Size,
     Files,
-    /// Files and tools as areas.
     Areas,
 }
 
@@ -47,7 +46,6 @@ pub(super) enum Row {
     Subagent(usize),
 }
 
-/// A block in full.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Detail {
     pub number: BlockNumber,
@@ -90,7 +88,6 @@ pub(super) struct Entry {
     pub turn: u32,
 }
 
-/// A text that is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Search,
@@ -125,7 +122,6 @@ pub(super) enum Mode {
     },
 }
 
-/// Work for the worker.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Task {
     /// Read the session again; of another file if there is one.
@@ -158,7 +154,6 @@ pub(super) enum Event {
     /// The terminal got the focus, or lost it.
     Focus(bool),
     Resized,
-    /// Time has passed.
     Tick,
     /// A file of the session changed.
     Touched,

@@ -73,7 +73,6 @@ impl Reminder {
         })
     }
 
-    /// Returns true if the bills show the reminders.
     pub(super) fn is_shown(&self) -> bool {
         self.hits >= self.misses
     }

@@ -10,7 +10,6 @@ pub(super) enum Section {
     Certain,
     /// Memories of a repository that the user did not accept.
     Repository,
-    /// Statements of the user.
     Rules,
     /// Failed calls and what works.
     Failures,

@@ -70,7 +70,6 @@ pub enum Subject {
     /// Something that the call names and that does not exist.
     MissingName,
     OwnCode,
-    /// Anything else.
     Unknown,
 }
 

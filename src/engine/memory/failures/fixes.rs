@@ -368,7 +368,6 @@ const NO_HASH: u64 = 0;
 
 /// The meaning of a call that worked for a failure.
 enum Outcome {
-    /// Nothing.
     Unrelated,
     /// The failure had another cause than the call.
     Incidental,

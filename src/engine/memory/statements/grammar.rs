@@ -15,7 +15,6 @@ word_lists! {
     pub(super) FAILURES, pub(super) CONDITIONS, pub(super) HEDGES, pub(super) TAGS, pub(super) MOMENTS,
 }
 
-/// Returns true if a word is in one of the lists.
 pub(super) fn has(word: &str) -> bool {
     static WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| all_words(FILE).collect());
     WORDS.contains(word)

@@ -21,15 +21,12 @@ const TAIL_WORDS: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mood {
-    /// States something.
     Statement,
-    /// Asks something.
     Question,
     /// Demands something, or is a fragment.
     Order,
 }
 
-/// A sentence in plain words.
 #[derive(Debug)]
 pub(super) struct Sentence<'a> {
     /// The sentence as the user wrote it.
@@ -39,7 +36,6 @@ pub(super) struct Sentence<'a> {
     /// Offset of the sentence proper in `words`, behind the openers.
     start: usize,
     pub mood: Mood,
-    /// True if it contradicts from its start.
     pub has_contrast: bool,
 }
 

@@ -16,9 +16,7 @@ pub(super) enum Signal {
     FirstPrompt,
     /// Most of the prompt is pasted.
     Pasted,
-    /// It states something.
     Statement,
-    /// It asks something.
     Question,
     /// It asks with a negation: `can't we`, `isn't it`.
     NegativeQuestion,
@@ -26,12 +24,10 @@ pub(super) enum Signal {
     CriticalQuestion,
     /// It asks whether something is due: `should we`.
     ObligationQuestion,
-    /// It contradicts from its start.
     Contrast,
     Negation,
     /// It is an order with a negation at its start.
     Prohibition,
-    /// It obliges.
     Obligation,
     /// It is an order whose first word obliges or states a taste: `make sure`, `prefer`.
     Instruction,
@@ -40,7 +36,6 @@ pub(super) enum Signal {
     Taste,
     /// It replaces one thing by another.
     Alternative,
-    /// It is general.
     Generality,
     Rule,
     /// It prohibits something beyond the task at hand, in any language.
@@ -52,13 +47,11 @@ pub(super) enum Signal {
     /// It gives a purpose, an origin or a convention.
     Convention,
     Condition,
-    /// It doubts.
     Hedge,
     /// It tells what the user did.
     Narrative,
     /// It asks the agent to do something now.
     Request,
-    /// It approves or thanks.
     Approval,
     Failure,
     /// It reports that the work before it failed: neither a request nor a wish nor a condition.

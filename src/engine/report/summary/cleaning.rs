@@ -30,7 +30,6 @@ pub(super) fn without_tags<'a>(text: &'a str, conventions: &Conventions) -> Cow<
     text
 }
 
-/// A line of prose, verbatim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     Plain(&'a str),

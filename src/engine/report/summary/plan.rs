@@ -9,20 +9,17 @@ use serde_json::Value;
 pub(super) struct Item {
     pub text: String,
     pub status: Status,
-    /// The call that wrote it.
     pub block: BlockNumber,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Current,
-    /// Not started.
     Open,
     Done,
 }
 
 impl Item {
-    /// Returns the item as a part of a point.
     pub fn part(&self) -> Part {
         Part::new(&self.text, self.block)
     }

@@ -20,7 +20,6 @@ pub(super) struct Sentence {
 }
 
 impl Sentence {
-    /// Returns true if it is a question.
     pub fn asks(&self) -> bool {
         self.text.ends_with(['?', '？'])
     }

@@ -32,9 +32,7 @@ pub(super) enum Sort {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fill {
-    /// No characters.
     Empty,
-    /// Only whitespace.
     Blank,
     /// A placeholder for a missing text.
     Hollow,

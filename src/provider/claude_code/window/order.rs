@@ -15,7 +15,6 @@ struct Span {
 /// Kind of the rows between the pieces of a response.
 #[derive(Clone, Copy, PartialEq)]
 enum Layout {
-    /// Only its results.
     Whole,
     /// Rows that can be moved after it.
     Split,

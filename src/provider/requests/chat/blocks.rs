@@ -110,7 +110,6 @@ fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     parsed
 }
 
-/// Builds the block of a call with this id.
 pub(in crate::provider) fn tool_use<'a>(id: Option<&str>, input: Cow<'a, str>, read: tools::Call) -> ParsedBlock<'a> {
     let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
     block.call = id.map(Key::from_text);

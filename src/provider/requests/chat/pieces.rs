@@ -29,7 +29,6 @@ pub(super) struct Piece<'a> {
     pub element: &'a RawValue,
 }
 
-/// Kind of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     /// Thinking that a server reports beside the answer.
@@ -37,7 +36,6 @@ pub(super) enum Sort {
     /// A text, or the reason of a refusal.
     Text,
     Image,
-    /// A sound or a file.
     Document,
     /// A tool call whose input is a JSON object encoded as a string.
     Call,
@@ -47,7 +45,6 @@ pub(super) enum Sort {
     OldCall,
     /// The output of a tool: the string or the list of its texts.
     Output,
-    /// Anything else.
     Other,
 }
 

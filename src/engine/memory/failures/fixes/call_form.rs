@@ -126,7 +126,6 @@ fn members(input: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns true if a word is a whole word of a line.
 pub(super) fn is_word_in(word: &str, line: &str) -> bool {
     let is_inner = |character: char| character.is_alphanumeric() || character == '_';
     !word.is_empty()
