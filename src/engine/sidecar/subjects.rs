@@ -125,12 +125,9 @@ pub fn echo_subjects(reading: &Analysis) -> Vec<Subject> {
     for turn in &reading.turns {
         let mut last = None;
         for block in turn.blocks.iter().filter_map(|number| reading.block(*number)) {
+            let is_large = block.bytes >= ECHO_BYTES || block.level != Level::Original;
             match (block.kind, block.call) {
-                (BlockKind::ToolResult, Some(call)) if block.media.is_empty() => {
-                    if block.bytes >= ECHO_BYTES || block.level != Level::Original {
-                        results.push((block.number, call));
-                    }
-                }
+                (BlockKind::ToolResult, Some(call)) if block.media.is_empty() && is_large => results.push((block.number, call)),
                 (BlockKind::Text, _) if block.role == Role::Assistant && block.level == Level::Original => {
                     last = Some((block, results.len()));
                 }
