@@ -150,32 +150,12 @@ pub fn can_ask() -> bool {
 
 /// Asks for a passphrase on the terminal, without echo.
 /// Errors: it is empty, or the terminal cannot be read.
-#[cfg(unix)]
 pub fn ask(prompt: &str) -> Result<Secret, CommandError> {
-    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-    let terminal = io::stdin();
-    let unreadable = |error: rustix::io::Errno| CommandError::from(io::Error::from(error));
-    let before = tcgetattr(&terminal).map_err(unreadable)?;
-    let mut silent = before.clone();
-    silent.local_modes.remove(LocalModes::ECHO);
-    let _ = write!(io::stderr(), "{prompt}");
-    tcsetattr(&terminal, OptionalActions::Flush, &silent).map_err(unreadable)?;
-    let mut line = Zeroizing::new(String::with_capacity(256));
-    let read = terminal.read_line(&mut line);
-    let _ = tcsetattr(&terminal, OptionalActions::Flush, &before);
-    let _ = writeln!(io::stderr());
-    read?;
-    let passphrase = line.trim_end_matches(['\r', '\n']);
+    let passphrase = Zeroizing::new(rpassword::prompt_password(prompt)?);
     if passphrase.is_empty() {
         return Err(refused("no passphrase was entered", "try again"));
     }
     Ok(Zeroizing::new(passphrase.as_bytes().to_vec()))
-}
-
-/// Refuses to ask: the terminal of this platform would show the passphrase.
-#[cfg(not(unix))]
-pub fn ask(_: &str) -> Result<Secret, CommandError> {
-    Err(refused("a passphrase cannot be asked for here", &format!("set {PASSPHRASE}")))
 }
 
 /// Returns the content of a key file, which only its owner may read.
