@@ -2,7 +2,9 @@
 
 use super::Env;
 use super::files::make_private;
-use crate::engine::sidecar::{AnswerTexts, SidecarTask, SubjectPlace, block_address, echo_subjects, topic_subjects};
+use crate::engine::sidecar::{
+    AnswerTexts, SidecarTask, SubjectPlace, block_address, boundary_subjects, duplicate_subjects, echo_subjects, topic_subjects,
+};
 use crate::model::{Key, request_id};
 use crate::store::{NewTask, SIDECAR_FILE, SidecarResult, SidecarStore};
 use crate::workspace::Workspace;
@@ -46,7 +48,8 @@ impl Env {
         Ok(SidecarStore::open(&directory, &self.keys.seal()?)?)
     }
 
-    /// Writes the answers of a model into a session: labels of its topics beside those by rules, and uses that the rules do not see.
+    /// Writes the answers of a model into a session: labels of its topics beside those by rules, the places where a
+    /// task begins, and repetitions and uses that the rules do not see.
     pub(super) fn use_answers(&self, workspace: &mut Workspace<'_>) {
         if workspace.reading.turns.is_empty() {
             return;
@@ -59,6 +62,23 @@ impl Env {
                 && let (Some(topic), Some(label)) = (reading.topics.get_mut(index), answer.remove("label"))
             {
                 topic.written = label;
+            }
+        }
+        for subject in boundary_subjects(reading) {
+            if let SubjectPlace::Turn(number) = subject.place
+                && texts
+                    .of(subject.task, subject.address)
+                    .is_some_and(|answer| answer.get("task").is_some_and(|task| task == "new"))
+                && let Some(turn) = reading.turns.iter_mut().find(|turn| turn.number == number)
+            {
+                turn.begins_task = true;
+            }
+        }
+        for subject in duplicate_subjects(reading) {
+            if let [older, newer] = subject.blocks[..]
+                && texts.of(subject.task, subject.address).is_some_and(|answer| answer.get("lost").is_some_and(String::is_empty))
+            {
+                reading.mark_alike(older, newer);
             }
         }
         for subject in echo_subjects(reading) {

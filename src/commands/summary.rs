@@ -245,8 +245,8 @@ impl SummaryReport {
             lines.push(style.paint(Paint::Dim, &clip(&date, style.width)));
             *day = date;
         }
-        if turn.begins_task {
-            lines.push(style.paint(Paint::Dim, &clip("— another task, as the local model says", style.width)));
+        if let Some(task) = turn.begins_task {
+            lines.push(style.paint(Paint::Dim, &clip(&format!("— task {task}, as the local model says"), style.width)));
         }
         let last = self.turns.last().map_or(0, |turn| turn.turn_id);
         let digits = last.max(self.turn_count as u32).max(1).to_string().len();

@@ -25,6 +25,8 @@ pub struct Usefulness {
     pub turns_left: Option<u32>,
     /// The last answer that builds on it in other words, as a local model says.
     pub echoed_by: Option<BlockNumber>,
+    /// The later result that says the same in other words, as a local model says.
+    pub alike: Option<BlockNumber>,
 }
 
 /// The reason why a block is outdated.

@@ -5,7 +5,7 @@ use crate::app::{CommandError, Env, ErrorKind, SidecarSettings, wait};
 use crate::commands::memory::compared;
 use crate::commands::sidecar::{WorkOptions, queue_all, source, subjects_of};
 use crate::engine;
-use crate::engine::sidecar::{SidecarSubject, SidecarTask, comparison, comparison_address};
+use crate::engine::sidecar::{AnswerFault, SidecarSubject, SidecarTask, comparison, comparison_address, is_alike};
 use crate::fsio::{Disk, Identity, read_head};
 use crate::memory::{Tree, TreePlace};
 use crate::model::{Key, MemoryScope};
@@ -208,8 +208,9 @@ impl<'a> Worker<'a> {
             let state = self.store.model(model)?;
             match () {
                 () if model.is_empty() => {}
-                () if state.is_stopped => {
-                    problem = Some(format!("the model {model} is stopped: too many of its answers were refused"));
+                () if state.stopped.contains(&task) => {
+                    problem =
+                        Some(format!("the model {model} is stopped for the task {task}: too many of its answers were refused"));
                 }
                 () if state.asked_again > now => problem = Some("the server failed several times".to_owned()),
                 () => usable.push(task),
@@ -248,6 +249,11 @@ impl<'a> Worker<'a> {
                 return Ok(self.store.fail(task, &model, &failure, self.now())?);
             }
         };
+        if task.task == SidecarTask::Duplicate && !is_alike(&text) {
+            let unlike = SidecarResult::Refused(AnswerFault::Unlike.name().to_owned());
+            self.store.complete(task, &model, &unlike, self.now())?;
+            return Ok(());
+        }
         let started = self.now();
         let (answered, mut call) = self.ask(task, &text);
         let now = self.now();

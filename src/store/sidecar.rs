@@ -26,11 +26,12 @@ const MOST_FAILURES: u32 = 3;
 
 const FORM: Form = Form {
     file: SIDECAR_FILE,
-    version: 1,
+    version: 2,
     patience: PATIENCE,
     settings: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON",
     tables: "
         DROP TABLE IF EXISTS queue; DROP TABLE IF EXISTS results; DROP TABLE IF EXISTS calls; DROP TABLE IF EXISTS models;
+        DROP TABLE IF EXISTS shares;
         CREATE TABLE queue (
             id INTEGER PRIMARY KEY,
             task TEXT NOT NULL,
@@ -68,12 +69,16 @@ const FORM: Form = Form {
         );
         CREATE TABLE models (
             model TEXT PRIMARY KEY,
-            answers INTEGER NOT NULL DEFAULT 0,
-            refused INTEGER NOT NULL DEFAULT 0,
-            is_stopped INTEGER NOT NULL DEFAULT 0,
             failures INTEGER NOT NULL DEFAULT 0,
             asked_again INTEGER NOT NULL DEFAULT 0,
             improves INTEGER NOT NULL DEFAULT 0
+        ) WITHOUT ROWID;
+        CREATE TABLE shares (
+            model TEXT NOT NULL,
+            task TEXT NOT NULL,
+            answers INTEGER NOT NULL,
+            refused INTEGER NOT NULL,
+            PRIMARY KEY (model, task)
         ) WITHOUT ROWID;
     ",
 };
@@ -145,13 +150,12 @@ pub struct SidecarCall {
     pub error: Option<String>,
 }
 
-/// The counts of a model.
+/// The state of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelState {
     pub answers: u64,
-    pub refused: u64,
-    /// True if too many of its answers were refused.
-    pub is_stopped: bool,
+    /// The tasks for which it is not asked any more, because too many of its answers were refused.
+    pub stopped: Vec<SidecarTask>,
     /// Consecutive calls that failed.
     pub failures: u32,
     /// The time before which the server is not asked, in milliseconds since 1970, UTC.
@@ -292,16 +296,15 @@ impl SidecarStore {
         let sql = "INSERT INTO results VALUES (seal(?1), ?2, ?3, ?4, seal(?5), ?6, ?7)";
         let values = params![bytes(task.address), task.task.name(), task.version, model, value, fault, now];
         transaction.prepare_cached(sql)?.execute(values)?;
-        let sql = "INSERT INTO models (model, answers, refused) VALUES (?1, 1, ?2)
-                   ON CONFLICT (model) DO UPDATE SET answers = answers + 1, refused = refused + ?2, failures = 0, asked_again = 0";
-        // A poor answer is true: it says nothing against the model.
-        let is_untrue = fault.is_some_and(|fault| *fault != AnswerFault::Poor.name());
-        transaction.prepare_cached(sql)?.execute(params![model, is_untrue])?;
-        let sql = "SELECT answers, refused FROM models WHERE model = ?1";
-        let counts = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs()));
-        let (answers, refused) = transaction.prepare_cached(sql)?.query_row([model], counts)?;
-        if is_unreliable(answers, refused) {
-            transaction.execute("UPDATE models SET is_stopped = 1 WHERE model = ?1", [model])?;
+        // For texts that are not alike, no model was asked.
+        if fault.is_none_or(|fault| *fault != AnswerFault::Unlike.name()) {
+            let sql = "UPDATE models SET failures = 0, asked_again = 0 WHERE model = ?1";
+            transaction.prepare_cached(sql)?.execute([model])?;
+            // A poor answer is true: it says nothing against the model.
+            let is_untrue = fault.is_some_and(|fault| *fault != AnswerFault::Poor.name());
+            let sql = "INSERT INTO shares VALUES (?1, ?2, 1, ?3)
+                       ON CONFLICT (model, task) DO UPDATE SET answers = answers + 1, refused = refused + ?3";
+            transaction.prepare_cached(sql)?.execute(params![model, task.task.name(), is_untrue])?;
         }
         transaction.commit()?;
         Ok(true)
@@ -362,26 +365,30 @@ impl SidecarStore {
         calls.collect::<Result<_, _>>().map_err(damaged)
     }
 
-    /// Returns the counts of a model.
+    /// Returns the state of a model.
     pub fn model(&self, model: &str) -> Result<ModelState, StoreError> {
-        let sql = "SELECT answers, refused, is_stopped, failures, asked_again FROM models WHERE model = ?1";
-        let found = self.connection.prepare_cached(sql)?.query_row([model], |row| {
-            Ok(ModelState {
-                answers: row.get::<_, i64>(0)?.unsigned_abs(),
-                refused: row.get::<_, i64>(1)?.unsigned_abs(),
-                is_stopped: row.get(2)?,
-                failures: row.get(3)?,
-                asked_again: row.get(4)?,
-            })
-        });
-        Ok(found.optional().map_err(damaged)?.unwrap_or_default())
+        let sql = "SELECT failures, asked_again FROM models WHERE model = ?1";
+        let found = self.connection.prepare_cached(sql)?.query_row([model], |row| Ok((row.get(0)?, row.get(1)?)));
+        let (failures, asked_again) = found.optional().map_err(damaged)?.unwrap_or_default();
+        let mut select =
+            self.connection.prepare_cached("SELECT task, answers, refused FROM shares WHERE model = ?1 ORDER BY task")?;
+        let mut rows = select.query([model])?;
+        let mut state = ModelState { failures, asked_again, ..ModelState::default() };
+        while let Some(row) = rows.next()? {
+            let [answers, refused] = [row.get::<_, i64>(1)?, row.get::<_, i64>(2)?].map(i64::unsigned_abs);
+            let task = SidecarTask::from_name(&row.get::<_, String>(0)?);
+            state.stopped.extend(task.filter(|_| is_unreliable(answers, refused)));
+            state.answers += answers;
+        }
+        Ok(state)
     }
 
     /// Returns the reasons for which answers of a model were refused, with their numbers, the most frequent first.
     pub fn faults(&self, model: &str) -> Result<Vec<(String, u64)>, StoreError> {
-        let sql = "SELECT fault, COUNT(*) FROM results WHERE model = ?1 AND fault IS NOT NULL GROUP BY fault ORDER BY 2 DESC, 1";
+        let sql = "SELECT fault, COUNT(*) FROM results WHERE model = ?1 AND fault != ?2 GROUP BY fault ORDER BY 2 DESC, 1";
         let mut select = self.connection.prepare_cached(sql)?;
-        let faults = select.query_map([model], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?;
+        let faults = select
+            .query_map([model, AnswerFault::Unlike.name()], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?;
         faults.collect::<Result<_, _>>().map_err(damaged)
     }
 
@@ -402,6 +409,7 @@ impl SidecarStore {
     /// Starts a model again: its counts begin at 0, and tasks that were set aside are tried again.
     pub fn restart(&self, model: &str) -> Result<(), StoreError> {
         self.connection.execute("DELETE FROM models WHERE model = ?1", [model])?;
+        self.connection.execute("DELETE FROM shares WHERE model = ?1", [model])?;
         self.connection.execute("UPDATE queue SET is_aside = 0, attempts = 0, due = 0 WHERE is_aside = 1", [])?;
         Ok(())
     }
@@ -417,7 +425,10 @@ impl SidecarStore {
             leased: count("SELECT COUNT(*) FROM queue WHERE lease > 0", &[])?,
             aside: count("SELECT COUNT(*) FROM queue WHERE is_aside = 1", &[])?,
             results: count("SELECT COUNT(*) FROM results WHERE model = ?1 AND value IS NOT NULL", &[&model])?,
-            refused: count("SELECT COUNT(*) FROM results WHERE model = ?1 AND value IS NULL", &[&model])?,
+            refused: count(
+                "SELECT COUNT(*) FROM results WHERE model = ?1 AND fault != ?2",
+                &[&model, &AnswerFault::Unlike.name()],
+            )?,
         })
     }
 
@@ -458,7 +469,7 @@ impl SidecarStore {
         let tasks = self.connection.execute("DELETE FROM queue", [])?;
         let answers = if results { self.connection.execute("DELETE FROM results", [])? } else { 0 };
         if results {
-            self.connection.execute_batch("DELETE FROM models; DELETE FROM calls; VACUUM")?;
+            self.connection.execute_batch("DELETE FROM models; DELETE FROM shares; DELETE FROM calls; VACUUM")?;
         }
         Ok((tasks, answers))
     }
@@ -545,7 +556,7 @@ mod tests {
         assert_eq!(second.attempts, 2);
         assert!(!store.complete(&first, MODEL, &SidecarResult::Refused("form".into()), 21).unwrap());
         assert!(store.complete(&second, MODEL, &SidecarResult::Refused("form".into()), 21).unwrap());
-        assert_eq!(store.model(MODEL).unwrap(), ModelState { answers: 1, refused: 1, ..ModelState::default() });
+        assert_eq!((store.model(MODEL).unwrap().answers, store.counts(MODEL).unwrap().refused), (1, 1));
     }
 
     #[test]
@@ -585,16 +596,25 @@ mod tests {
     }
 
     #[test]
-    fn a_model_with_many_refusals_is_stopped_until_it_is_started_again() {
+    fn a_model_with_many_refusals_is_stopped_for_that_task_until_it_is_started_again() {
         let (_directory, store) = open();
-        for number in 0..25 {
-            store.enqueue(&[task(number)]).unwrap();
+        let refused = || SidecarResult::Refused("number".into());
+        let answer = |task: NewTask, result: &SidecarResult| {
+            store.enqueue(&[task]).unwrap();
             let leased = store.lease(0, 5, &any).unwrap().unwrap();
-            let refused = number < 2;
-            let result = if refused { SidecarResult::Refused("number".into()) } else { SidecarResult::Value(vec![]) };
-            store.complete(&leased, MODEL, &result, 0).unwrap();
-            assert_eq!(store.model(MODEL).unwrap().is_stopped, number >= 19, "{number}");
+            store.complete(&leased, MODEL, result, 0).unwrap();
+            store.model(MODEL).unwrap().stopped
+        };
+        for number in 0..25 {
+            let block = NewTask { task: SidecarTask::Block, ..task(number) };
+            let unlike = NewTask { task: SidecarTask::Duplicate, ..task(number) };
+            let result = if number < 2 { refused() } else { SidecarResult::Value(vec![]) };
+            let stopped: &[SidecarTask] = if number < 19 { &[] } else { &[SidecarTask::Turn] };
+            assert_eq!(answer(task(number), &result), stopped, "{number}");
+            assert_eq!(answer(block, &SidecarResult::Value(vec![])), stopped, "{number}");
+            assert_eq!(answer(unlike, &SidecarResult::Refused("unlike".into())), stopped, "{number}");
         }
+        assert_eq!(store.counts(MODEL).unwrap(), QueueCounts { results: 48, refused: 2, ..QueueCounts::default() });
         store.restart(MODEL).unwrap();
         assert_eq!(store.model(MODEL).unwrap(), ModelState::default());
     }

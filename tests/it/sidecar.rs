@@ -95,7 +95,7 @@ fn good(seen: &Seen) -> Value {
 
 fn true_answer(text: &str, fields: &[String]) -> Value {
     if let Some((older, _)) = text.split_once("\n\nThe new note: ") {
-        if older.contains("before a deploy") {
+        if older.contains("before a deploy") || older.contains("of the rounding rules") {
             return json!({"lost": ""});
         }
         let lost = older.trim_start_matches("The old note: ").split_inclusive(". ").last().unwrap();
@@ -157,8 +157,8 @@ fn an_answer_is_read_wherever_the_text_by_rules_would_be() {
     assert_eq!(sandbox.text(&["summary"]), before, "the rules' text stays until there is an answer");
     let drained = sandbox.json(&["sidecar", "drain"], "aperture.sidecar/1");
     assert_eq!(
-        (&drained["waiting"], &drained["refused"], &drained["is_stopped"]),
-        (&json!(0), &json!(0), &json!(false)),
+        (&drained["waiting"], &drained["refused"], &drained["stopped_tasks"]),
+        (&json!(0), &json!(0), &json!([])),
         "{drained}"
     );
     let all = queued["tasks"].as_array().unwrap().len() as u64;
@@ -187,16 +187,68 @@ fn an_answer_is_read_wherever_the_text_by_rules_would_be() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|turn| turn["begins_task"] == true)
+        .map(|turn| !turn["begins_task"].is_null())
         .collect::<Vec<_>>();
     assert_eq!(begun, [false, false, true, false]);
-    assert_eq!(sandbox.text(&["summary"]).matches("— another task, as the local model says").count(), 1);
+    assert_eq!(sandbox.text(&["summary"]).matches("— task 2, as the local model says").count(), 1);
+    let of_task = |task: &str| sandbox.json(&["blocks", task], "aperture.blocks/2")["blocks"].as_array().unwrap().len();
+    assert_eq!([of_task("task(1)"), of_task("task(2)"), of_task("task(1..2)")], [8, 8, 16]);
+    let absent = sandbox.run(&["blocks", "task(3)"]);
+    assert!(absent.stderr.contains("there is no task 3: the session has tasks 1 to 2"), "{}", absent.all());
     let explained = sandbox.text(&["explain", "7"]);
     assert!(explained.contains("the answer #8 builds on it, as a local model says"), "{explained}");
     // The same cache gives the same bytes.
     for arguments in [&["summary"][..], &["pack", "--budget", "2000"], &["manifest"]] {
         assert_eq!(sandbox.text(arguments), sandbox.text(arguments));
     }
+}
+
+#[test]
+fn a_result_that_a_later_one_repeats_in_other_words_is_named() {
+    let api = server();
+    let sandbox = Sandbox::new();
+    let id = "5e551045-0000-4000-8000-000000000002";
+    // The fourth result has all of the third and one line more; the others are unlike.
+    let lines: String = (0..60).map(|line| format!("test tax_2::case_{line} of the rounding rules ... ok\\n")).collect();
+    let rows: String = rows(id, 4)
+        .lines()
+        .map(|row| {
+            let row = match row.find("running 63 tests") {
+                Some(start) => {
+                    let end = start + row[start..].find("failed with 0.3").unwrap() + "failed with 0.3".len();
+                    format!(
+                        "{}running 62 tests\\n{lines}warning: one is slow\\nerror: case_27 failed with 0.2{}",
+                        &row[..start],
+                        &row[end..]
+                    )
+                }
+                None => row.to_owned(),
+            };
+            let number = row.find("cargo test\"").map(|_| row.len()).unwrap_or_default();
+            row.replacen(
+                "cargo test\"",
+                &format!("cargo test --jobs {number}{}\"", &row[row.find("uuid").unwrap() + 7..][..8]),
+                1,
+            ) + "\n"
+        })
+        .collect();
+    sandbox.session(id, rows, 0);
+    configure(&sandbox, &api.url(), "");
+    sandbox.text(&["sidecar", "queue", "--add"]);
+    assert_eq!(
+        sandbox.text(&["blocks", "alike"]).lines().count(),
+        sandbox.text(&["blocks", "1 & 2"]).lines().count(),
+        "none yet"
+    );
+    let drained = sandbox.json(&["sidecar", "drain"], "aperture.sidecar/1");
+    let sum = |names: [&str; 2]| names.iter().map(|name| drained[name].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(drained["calls"], sum(["accepted", "refused"]), "about texts that are unlike, no model is asked: {drained}");
+    let alike = sandbox.json(&["blocks", "alike"], "aperture.blocks/2");
+    let numbers: Vec<u64> = alike["blocks"].as_array().unwrap().iter().map(|block| block["number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [11]);
+    let explained = sandbox.text(&["explain", "11"]);
+    assert!(explained.contains("#15 says the same in other words, as a local model says"), "{explained}");
+    assert!(!sandbox.json(&["sidecar", "queue", "--add"], "aperture.sidecar-queue/1").to_string().contains("duplicate"));
 }
 
 #[test]
@@ -246,14 +298,12 @@ fn a_wrong_answer_is_refused_and_counted_and_the_model_is_stopped() {
     sandbox.text(&["sidecar", "queue", "--add"]);
     let outcome = sandbox.run(&["sidecar", "drain"]);
     assert_eq!(outcome.code, 1, "{}", outcome.all());
-    assert!(outcome.stderr.contains("the model tiny is stopped: too many of its answers were refused"), "{}", outcome.all());
+    assert!(outcome.stderr.contains("the model tiny is stopped for the task "), "{}", outcome.all());
     assert_eq!([sandbox.text(&["summary"]), sandbox.text(&["pack", "--budget", "2000"])], before);
     let status = sandbox.json(&["sidecar"], "aperture.sidecar/1");
-    assert_eq!(
-        (&status["accepted"], &status["refused"], &status["is_stopped"], &status["is_up"]),
-        (&json!(0), &json!(20), &json!(true), &json!(true))
-    );
-    assert!(sandbox.text(&["sidecar"]).contains("to start it again: aperture sidecar run --again"));
+    assert_eq!((&status["accepted"], &status["is_up"]), (&json!(0), &json!(true)));
+    assert_eq!(status["stopped_tasks"], json!(["block", "boundary", "echo", "turn"]), "each after its own 20 answers");
+    assert!(sandbox.text(&["sidecar"]).contains("to start again: aperture sidecar run --again"));
     assert_eq!(sandbox.json(&["sidecar", "clear", "--answers"], "aperture.sidecar/1")["refused"], 0);
 }
 

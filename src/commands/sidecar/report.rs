@@ -33,8 +33,8 @@ pub struct SidecarReport {
     pub error: Option<String>,
     /// True if a worker runs.
     pub is_working: bool,
-    /// True if the model was stopped because too many of its answers were refused.
-    pub is_stopped: bool,
+    /// Tasks for which the model is not asked any more, because too many of its answers were refused.
+    pub stopped_tasks: Vec<&'static str>,
     /// Time before which the server is not asked again after failures.
     #[serde(with = "As::<Option<Time>>")]
     pub asked_again_time: Option<i64>,
@@ -101,7 +101,7 @@ impl SidecarReport {
         let has_vectors =
             settings.embedding_model.as_deref().is_some_and(|model| store.improves(model).is_ok_and(|improves| improves));
         Ok(SidecarReport {
-            is_stopped: state.is_stopped,
+            stopped_tasks: state.stopped.iter().map(|task| task.name()).collect(),
             asked_again_time: Some(state.asked_again).filter(|time| *time > env.style.now.as_millisecond()),
             waiting: counts.waiting,
             in_work: counts.leased,
@@ -164,9 +164,10 @@ impl Report for SidecarReport {
             let tokens = format!("{} tokens sent, {} received", amount(self.sent_tokens), amount(self.answer_tokens));
             line("calls", format!("{}{failed}, p50 {p50} ms, p95 {p95} ms; {tokens}", self.calls));
         }
-        if self.is_stopped {
-            let why = "over 5% were refused; to start it again: aperture sidecar run --again";
-            line("stopped", why.to_owned());
+        if !self.stopped_tasks.is_empty() {
+            let tasks = self.stopped_tasks.join(", ");
+            line("stopped", format!("over 5% of the answers were refused: {tasks}"));
+            line("", "to start again: aperture sidecar run --again".to_owned());
         }
         if let Some(again) = self.asked_again_time {
             let seconds = (again - style.now.as_millisecond()).max(0) / 1000;

@@ -3,7 +3,9 @@
 use crate::app::{CommandError, Env};
 use crate::commands::summary::{contents, originals};
 use crate::engine;
-use crate::engine::sidecar::{SidecarSubject, SidecarTask, SubjectPlace, boundary_text, echo_text, excerpt, subjects};
+use crate::engine::sidecar::{
+    SidecarSubject, SidecarTask, SubjectPlace, boundary_text, comparison, echo_text, excerpt, subjects,
+};
 use crate::engine::summary::summarize;
 use crate::model::{Block, BlockNumber, Housekeeping, Key, Level, Role};
 use crate::workspace::Workspace;
@@ -50,6 +52,7 @@ pub fn source(env: &Env, workspace: &Workspace<'_>, subject: &SidecarSubject, ch
     let part = |text: &String| excerpt(&engine::mask(text), share.saturating_sub(PART_HEAD));
     match (subject.task, texts.as_slice()) {
         (SidecarTask::Boundary, [asked, answered, asks]) => return Ok(boundary_text(&part(asked), &part(answered), &part(asks))),
+        (SidecarTask::Duplicate, [older, newer]) => return Ok(comparison(&part(older), &part(newer))),
         (SidecarTask::Echo, [answer, results @ ..]) => {
             return Ok(echo_text(&part(answer), &results.iter().map(part).collect::<Vec<_>>()));
         }
@@ -68,10 +71,6 @@ pub fn polish(env: &Env, workspace: &mut Workspace<'_>) -> Result<Option<(String
     let mut story = None;
     for subject in &found {
         match (subject.task, subject.place) {
-            (SidecarTask::Boundary, SubjectPlace::Turn(number)) => {
-                let Some(turn) = workspace.reading.turns.iter_mut().find(|turn| turn.number == number) else { continue };
-                turn.begins_task = answer(subject).and_then(|mut answer| answer.remove("task")).is_some_and(|task| task == "new");
-            }
             // The last turn can still grow.
             (SidecarTask::Turn, SubjectPlace::Turn(number)) if number < last => {
                 let Some(turn) = workspace.reading.turns.iter_mut().find(|turn| turn.number == number) else { continue };

@@ -12,6 +12,8 @@ mod topics;
 mod turns;
 mod zones;
 
+pub use outdated::attempt;
+
 use crate::engine::cost::{capacity, tokens};
 use crate::engine::{Known, StalePolicy};
 use crate::model::{Block, BlockNumber, Event, Fault, Key, Level, Row, Session, State, TokenCount, Topic, Turn, Window, Zone};
@@ -197,6 +199,18 @@ impl Analysis {
         block.usefulness.echoed_by = Some(by);
         block.state = states::state(block, steps, &self.stale_policy);
         block.usefulness.turns_left = staleness_limits::turns_left(block, steps, &self.stale_policy, steps_per_turn);
+    }
+
+    /// Marks a result as repeated by a later one in other words.
+    pub fn mark_alike(&mut self, number: BlockNumber, by: BlockNumber) {
+        if let Some(block) = (number as usize).checked_sub(1).and_then(|place| self.session.blocks.get_mut(place)) {
+            block.usefulness.alike = Some(by);
+        }
+    }
+
+    /// Returns the number of the task, from 1, that a turn belongs to.
+    pub fn task_of(&self, turn: u32) -> u32 {
+        1 + self.turns.iter().take_while(|known| known.number <= turn).filter(|known| known.begins_task).count() as u32
     }
 
     pub fn turn(&self, number: u32) -> Option<&Turn> {

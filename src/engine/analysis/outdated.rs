@@ -167,7 +167,7 @@ fn short_path(path: &str) -> String {
 }
 
 /// Returns the key that attempts at the same thing share: the file, or the first two words of a command.
-fn attempt(block: &Block, verb: ToolVerb) -> (ToolVerb, String) {
+pub fn attempt(block: &Block, verb: ToolVerb) -> (ToolVerb, String) {
     let target = block.target();
     let same = match verb {
         ToolVerb::Read | ToolVerb::Edit => short_path(target),

@@ -147,6 +147,7 @@ fn because(reading: &Analysis, block: &Block) -> Vec<String> {
         let note = if reason.supersedes() { "" } else { "; its older content may still be needed" };
         format!("{} in #{by} {what}{note}", reason.reason())
     }));
+    because.extend(usefulness.alike.map(|by| format!("#{by} says the same in other words, as a local model says")));
     because.extend(usefulness.echoed_by.map(|by| format!("the answer #{by} builds on it, as a local model says")));
     because
 }

@@ -250,7 +250,7 @@ mod tests {
         let turn = |number: u32| TurnSummary {
             number,
             time: None,
-            begins_task: false,
+            begins_task: None,
             live: true,
             blocks: Some((number * 10, number * 10 + 9)),
             header: Headline { text: format!("topic {number}"), tokens: 0 },

@@ -41,6 +41,7 @@ enum Node {
     Focused,
     Superseded,
     Duplicate,
+    Alike,
     Error,
     Changed,
     Level(Level),
@@ -49,6 +50,7 @@ enum Node {
     Tool(GlobMatcher),
     Path(PathPattern),
     Turns(RangeInclusive<u32>),
+    Tasks(RangeInclusive<u32>),
     Larger(f64),
     Topic(String),
     Call(String),
@@ -89,6 +91,8 @@ pub enum SelectorError {
     NoSuchCall(String),
     #[error("there is no turn {number}: the session has turns 1 to {last}")]
     NoSuchTurn { number: u32, last: u32 },
+    #[error("there is no task {number}: the session has tasks 1 to {last}")]
+    NoSuchTask { number: u32, last: u32 },
     #[error("no block of the session uses the tool '{name}'")]
     NoSuchTool {
         name: String,
@@ -119,9 +123,13 @@ impl SelectorError {
                 "to list tools and files: aperture blocks all".to_owned()
             }
             SelectorError::NoSuchTurn { .. } => "to list the turns: aperture blocks --tree".to_owned(),
+            SelectorError::NoSuchTask { .. } => {
+                "to see where tasks begin: aperture summary; without a sidecar there is one".to_owned()
+            }
             SelectorError::NoSuchCall(id) => format!("to find it as text: aperture search {id}"),
             SelectorError::NoSuchBlock { .. } => "to list them: aperture blocks".to_owned(),
             SelectorError::BadArgument { function: "turn", .. } => "a turn is a number or a range: turn(3..5)".to_owned(),
+            SelectorError::BadArgument { function: "task", .. } => "a task is a number or a range: task(1..2)".to_owned(),
             SelectorError::BadArgument { function: "larger", .. } => "write a number of tokens as 800 or 2k".to_owned(),
             _ => "for the selector language: aperture help selectors".to_owned(),
         }
@@ -129,8 +137,9 @@ impl SelectorError {
 
     /// Returns true if the selector is valid, but names something that the session does not have.
     pub fn is_absent(&self) -> bool {
-        use SelectorError::{NoSuchBlock, NoSuchCall, NoSuchPath, NoSuchTool, NoSuchTurn};
-        matches!(self, NoSuchBlock { .. } | NoSuchCall(_) | NoSuchTurn { .. } | NoSuchTool { .. } | NoSuchPath { .. })
+        use SelectorError::{NoSuchBlock, NoSuchCall, NoSuchPath, NoSuchTask, NoSuchTool, NoSuchTurn};
+        let is_numbered = matches!(self, NoSuchBlock { .. } | NoSuchTurn { .. } | NoSuchTask { .. });
+        is_numbered || matches!(self, NoSuchCall(_) | NoSuchTool { .. } | NoSuchPath { .. })
     }
 
     /// Returns the error with a suggestion from the session: an unknown name may be that of a tool or a file.
@@ -198,6 +207,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("focused", "marked by the user as relevant now"),
     ("superseded", "superseded by a later block"),
     ("duplicate", "a later result has the same content"),
+    ("alike", "a later result says the same in other words, as a local model says (aperture sidecar)"),
     ("error", "tool results that report an error"),
     ("compressed", "shortened: trimmed, summarized or minimal"),
     ("archived", "taken out of the window; replaced by one line"),
@@ -211,6 +221,7 @@ pub const FUNCTIONS: &[(&str, &str)] = &[
     ("kind(image)", "text, thinking, tool_use, tool_result, image, document, attachment, other"),
     ("role(user)", "system, user, assistant, thinking, tool_use, tool_result"),
     ("turn(3..5)", "blocks of the turns"),
+    ("task(1)", "blocks of a task: another one begins where a local model says so (aperture sidecar)"),
     ("larger(2k)", "blocks of more tokens"),
     ("level(minimal)", "original, trimmed, summarized, minimal, archived"),
     ("topic(auth)", "blocks about a topic; the same as \"auth\""),
@@ -265,6 +276,10 @@ impl Node {
                 let last = reading.session.blocks.iter().map(|block| block.position.turn).max().unwrap_or_default();
                 if *range.start() > last { Err(SelectorError::NoSuchTurn { number: *range.start(), last }) } else { Ok(()) }
             }
+            Node::Tasks(range) => {
+                let last = reading.task_of(u32::MAX);
+                if *range.start() > last { Err(SelectorError::NoSuchTask { number: *range.start(), last }) } else { Ok(()) }
+            }
             Node::Tool(pattern) if self.is_absent(pattern.glob().glob(), reading) => {
                 let (name, known) = (pattern.glob().glob(), tools(reading));
                 let near = parse::nearest(name, known.iter().copied());
@@ -307,6 +322,7 @@ impl Node {
             Node::Focused => block.focused,
             Node::Superseded => outdated.is_some_and(Outdated::supersedes),
             Node::Duplicate => outdated == Some(Outdated::Duplicate),
+            Node::Alike => block.usefulness.alike.is_some(),
             Node::Error => block.error,
             Node::Changed => block.changed_elsewhere,
             Node::Level(level) => block.level == *level,
@@ -319,6 +335,7 @@ impl Node {
             Node::Tool(pattern) => block.tool.as_ref().is_some_and(|tool| pattern.is_match(&*tool.name)),
             Node::Path(glob) => block.tool.as_ref().is_some_and(|tool| glob.matches(&tool.target)),
             Node::Turns(range) => range.contains(&block.position.turn),
+            Node::Tasks(range) => range.contains(&reading.task_of(block.position.turn)),
             Node::Larger(tokens) => block.tokens.value > *tokens,
             Node::Topic(query) => is_about(block, query, reading),
             Node::Call(id) => block.call == Some(Key::from_text(id)),

@@ -1,7 +1,7 @@
 //! Tests of selectors.
 
 use super::*;
-use crate::model::{Tool, ToolVerb};
+use crate::model::{Tool, ToolVerb, Turn};
 
 fn reading() -> Analysis {
     let mut reading = Analysis::default();
@@ -27,6 +27,9 @@ fn reading() -> Analysis {
     blocks[3].state = State::Stale;
     blocks[4].position.zone = Zone::Cold;
     blocks[5].usefulness.outdated = Some((Outdated::Duplicate, 9));
+    blocks[2].usefulness.alike = Some(5);
+    let turn = |number| Turn { number, begins_task: number == 3, ..Turn::default() };
+    reading.turns = (1..=3).map(turn).collect();
     reading
 }
 
@@ -62,6 +65,7 @@ fn selectors_name_blocks_by_number_name_function_and_topic() {
     check("error", &[3]);
     check("duplicate", &[6]);
     check("superseded", &[6]);
+    check("alike", &[3]);
     check("window", &[1, 2, 3, 4, 6]);
     check("pinned", &[]);
     // Functions take an argument.
@@ -72,6 +76,8 @@ fn selectors_name_blocks_by_number_name_function_and_topic() {
     check("kind(tool_result)", &[3]);
     check("role(tool_result)", &[3]);
     check("turn(2..3)", &[3, 4, 5, 6]);
+    check("task(1)", &[1, 2, 3, 4]);
+    check("task(2..)", &[5, 6]);
     check("larger(4.5k)", &[5, 6]);
     // A quoted topic looks at words and targets.
     check("\"auth flow\"", &[2]);
@@ -149,6 +155,10 @@ fn misspelled_names_are_suggested() {
     );
     meant("path(src/auth)", "no block of the session has the path 'src/auth'; did you mean 'path(src/auth/**)'?");
     meant("path(nosuch)", "no block of the session has the path 'nosuch'; to list tools and files: aperture blocks all");
+    meant(
+        "task(3)",
+        "there is no task 3: the session has tasks 1 to 2; to see where tasks begin: aperture summary; without a sidecar there is one",
+    );
     meant("turn(99)", "there is no turn 99: the session has turns 1 to 3; to list the turns: aperture blocks --tree");
 }
 

@@ -53,8 +53,10 @@ words! {
         Words = "words",
         /// It says too little, or nothing of the prompt that it is about.
         Poor = "poor",
-        /// It lacks a line that must be kept.
+        /// It lacks a line or a fact that must be kept.
         Lost = "lost",
+        /// The two texts are too different to be compared: no model was asked.
+        Unlike = "unlike",
     }
 }
 

@@ -11,8 +11,8 @@ mod tests;
 pub use check::{AnswerFault, SourceText};
 use subjects::{NOW, echo_parts};
 pub use subjects::{
-    Subject as SidecarSubject, SubjectPlace, block_address, boundary_text, compared, comparison, comparison_address,
-    echo_subjects, echo_text, excerpt, kept_lines, subjects, topic_subjects,
+    Subject as SidecarSubject, SubjectPlace, block_address, boundary_subjects, boundary_text, compared, comparison,
+    comparison_address, duplicate_subjects, echo_subjects, echo_text, excerpt, is_alike, kept_lines, subjects, topic_subjects,
 };
 
 use crate::engine::o200k;
@@ -40,6 +40,8 @@ words! {
         Boundary = "boundary",
         /// The results that an answer of the agent builds on.
         Echo = "echo",
+        /// The part of a result that a later one of the same tool lacks.
+        Duplicate = "duplicate",
     }
 }
 
@@ -169,7 +171,7 @@ pub static TASKS: [TaskRow; SidecarTask::ALL.len()] = [
                  \"new\" if the second prompt begins another task, and \"same\" if it continues, corrects or asks about the first.",
         fields: &[AnswerField::of_form("task", AnswerForm::Choice(&["new", "same"]))],
         improves: "the places where a task ends",
-        read_by: "summary",
+        read_by: "summary, selector task",
     },
     TaskRow {
         task: SidecarTask::Echo,
@@ -180,6 +182,16 @@ pub static TASKS: [TaskRow; SidecarTask::ALL.len()] = [
         fields: &[AnswerField::of_form("texts", AnswerForm::Numbers)],
         improves: "uses of a block in other words",
         read_by: "states, blocks, compress, explain",
+    },
+    TaskRow {
+        task: SidecarTask::Duplicate,
+        version: 1,
+        priority: 9,
+        prompt: "You compare two results of a tool: an old one, and a new one that looks like it. Answer with JSON: \"lost\" is one fact \
+                 of the old result, in its own words, that the new one does not have; empty if the new one has all.",
+        fields: &[AnswerField::new("lost", 40, 1)],
+        improves: "results that a later one repeats in other words",
+        read_by: "selector alike, explain",
     },
 ];
 
@@ -226,8 +238,8 @@ impl TaskRow {
             return Err(AnswerFault::Length);
         }
         let answer = object(response).ok_or(AnswerFault::Form)?;
-        // A fact that the old note lost is in it, and not in the new one.
-        let compared = compared(source).filter(|_| self.task == SidecarTask::Memory);
+        // A fact that the older text has alone is in it, and not in the newer one.
+        let compared = compared(source).filter(|_| matches!(self.task, SidecarTask::Memory | SidecarTask::Duplicate));
         let known = SourceText::new(compared.map_or(source, |(older, _)| older));
         let is_kept = |text: &str| compared.is_some_and(|(_, newer)| SourceText::new(newer).check(text).is_ok());
         let text = |field: &AnswerField| {
@@ -238,9 +250,12 @@ impl TaskRow {
                 AnswerForm::Choice(_) => return chosen(field, source, text),
                 AnswerForm::Numbers => return echoed(field, source, &text),
             }
-            // A comparison that finds nothing is an answer.
-            if self.task == SidecarTask::Memory && text.is_empty() {
-                return Ok((field.name.to_owned(), text));
+            // A comparison that finds nothing is an answer. A result counts as repeated only if no fact of it is missing.
+            if text.is_empty()
+                && let Some((older, newer)) = compared
+            {
+                let is_repeated = self.task == SidecarTask::Memory || SourceText::new(newer).has_facts_of(older);
+                return if is_repeated { Ok((field.name.to_owned(), text)) } else { Err(AnswerFault::Lost) };
             }
             if o200k(&text) > field.most_tokens || text.len() >= source.len() {
                 return Err(AnswerFault::Length);

@@ -2,8 +2,11 @@
 
 use super::{SidecarTask, address};
 use crate::engine::Analysis;
-use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role, Topic, Turn};
+use crate::engine::analysis::attempt;
+use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role, ToolVerb, Topic, Turn};
 use crate::text::errors::{is_error, is_exit_code};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::hash::BuildHasher as _;
 
 /// The minimum prose of the agent in a turn, in bytes: less is quoted as it is.
 const TURN_BYTES: u64 = 400;
@@ -19,6 +22,12 @@ const HEAD_PERCENT: usize = 65;
 const ECHO_BYTES: u64 = 200;
 /// The number of results before an answer that it can build on.
 const ECHO_RESULTS: usize = 6;
+/// The minimum size of a result that is compared with a later one, in bytes.
+const DUPLICATE_BYTES: u64 = 500;
+/// The number of words in a shingle.
+const SHINGLE_WORDS: usize = 3;
+/// The share of the shingles of a result that a later one has, in percent, from which on a model compares them.
+const ALIKE_PERCENT: usize = 60;
 /// The number of lines with errors that stay beside a text of a model.
 const ERROR_LINES: usize = 4;
 
@@ -64,6 +73,7 @@ pub fn subjects(reading: &Analysis, original: &dyn Fn(&Block) -> Option<Key>) ->
     found.extend(topic_subjects(reading));
     found.extend(boundary_subjects(reading));
     found.extend(echo_subjects(reading));
+    found.extend(duplicate_subjects(reading));
     if of_turns.len() >= SESSION_TURNS {
         let newest = &of_turns[of_turns.len().saturating_sub(NEWEST_TURNS)..];
         let address = address(SidecarTask::Session, newest.iter().map(|(_, address, _)| *address));
@@ -102,7 +112,7 @@ pub fn topic_subjects(reading: &Analysis) -> Vec<Subject> {
 
 /// Returns the prompts that can begin another task, each with what came before: the prompts of the turn before it and the last text of the
 /// agent.
-fn boundary_subjects(reading: &Analysis) -> Vec<Subject> {
+pub fn boundary_subjects(reading: &Analysis) -> Vec<Subject> {
     let subject = |pair: &[Turn]| {
         let [before, now] = pair else { return None };
         let of = |turn: &Turn, role: Role| {
@@ -143,6 +153,39 @@ pub fn echo_subjects(reading: &Analysis) -> Vec<Subject> {
     found
 }
 
+/// Returns the whole results of the window, each with the next one of the same kind that is at least as large: the same file, or a command
+/// with the same two first words. Results that a rule knows to be outdated are left out.
+pub fn duplicate_subjects(reading: &Analysis) -> Vec<Subject> {
+    let mut newer: FxHashMap<(ToolVerb, String), &Block> = FxHashMap::default();
+    let mut found = Vec::new();
+    let is_compared = |block: &&Block| {
+        block.kind == BlockKind::ToolResult && block.media.is_empty() && !block.error && block.level == Level::Original
+    };
+    for block in reading.in_window().filter(is_compared).collect::<Vec<_>>().into_iter().rev() {
+        let Some(tool) = block.tool.as_ref().filter(|_| block.bytes >= DUPLICATE_BYTES) else { continue };
+        let key = attempt(block, tool.verb);
+        if let Some(later) = newer.get(&key).filter(|later| later.bytes >= block.bytes && block.usefulness.outdated.is_none()) {
+            let task = SidecarTask::Duplicate;
+            let address = address(task, [block.hash, later.hash]);
+            let blocks = vec![block.number, later.number];
+            found.push(Subject { task, address, place: SubjectPlace::Block(block.number), blocks });
+        }
+        newer.insert(key, block);
+    }
+    found
+}
+
+/// Returns true if most shingles of the older text of a comparison are in the newer one.
+pub fn is_alike(comparison: &str) -> bool {
+    let shingles = |text: &str| -> FxHashSet<u64> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words.windows(SHINGLE_WORDS).map(|words| FxBuildHasher.hash_one(words)).collect()
+    };
+    let Some((older, newer)) = compared(comparison) else { return false };
+    let (older, newer) = (shingles(older), shingles(newer));
+    older.intersection(&newer).count() * 100 >= older.len().max(1) * ALIKE_PERCENT
+}
+
 /// The line before the second prompt.
 pub(super) const NOW: &str = "\n\nThe second prompt: ";
 
@@ -168,17 +211,18 @@ pub(super) fn echo_parts(text: &str) -> Option<(&str, Vec<&str>)> {
     (!results.is_empty()).then_some((answer, results))
 }
 
-/// The line between the notes of a comparison.
+/// The start of a comparison, and the line between its notes.
+const OLDER: &str = "The old note: ";
 const NEWER: &str = "\n\nThe new note: ";
 
 /// Returns the text of a comparison of a memory with its successor.
 pub fn comparison(older: &str, newer: &str) -> String {
-    format!("The old note: {older}{NEWER}{newer}")
+    format!("{OLDER}{older}{NEWER}{newer}")
 }
 
 /// Returns the old and the new note of a comparison; `None` if a text is not one.
 pub fn compared(text: &str) -> Option<(&str, &str)> {
-    text.split_once(NEWER)
+    text.strip_prefix(OLDER)?.split_once(NEWER)
 }
 
 /// Returns the address of a comparison.

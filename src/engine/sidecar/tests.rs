@@ -62,6 +62,22 @@ fn a_loss_is_in_the_old_note_only() {
 }
 
 #[test]
+fn a_result_is_repeated_only_if_the_newer_one_has_each_fact_of_it() {
+    let judged = |newer: &str, lost: &str| {
+        let source = comparison("src/a.rs: 3 warnings\nsrc/b.rs: compiled", newer);
+        let response = json!({"lost": lost}).to_string();
+        let texts = SidecarTask::Duplicate.row().judge(&source, &response, ResponseEnd::default(), 180);
+        texts.map(|mut texts| texts.remove("lost").unwrap())
+    };
+    assert_eq!(judged("3 warnings in src/a.rs, compiled src/b.rs, 1 in src/c.rs", ""), Ok(String::new()));
+    assert_eq!(judged("2 warnings in src/a.rs, compiled src/b.rs", ""), Err(AnswerFault::Lost));
+    assert_eq!(judged("3 warnings in src/a.rs", "src/b.rs: compiled"), Ok("src/b.rs: compiled".to_owned()));
+    assert!(is_alike(&comparison("one two three four five", "zero one two three four six five")));
+    assert!(!is_alike(&comparison("one two three four five", "five four three two one")));
+    assert!(!is_alike(&comparison("one two", "one two")), "no shingle is shared");
+}
+
+#[test]
 fn an_excerpt_has_the_start_and_the_end() {
     assert_eq!(excerpt("short", 100), "short");
     let text: String = (0..100).map(|line| format!("line number {line}\n")).collect();

@@ -155,8 +155,8 @@ pub struct TurnSummary {
     pub time: Option<i64>,
     /// False if the turn is on an abandoned branch.
     pub live: bool,
-    /// True if a local model says that it begins another task than the turn before.
-    pub begins_task: bool,
+    /// Number of the task that begins with it, as a local model says; null if it continues the task of the turn before.
+    pub begins_task: Option<u32>,
     /// First and last block.
     #[serde(with = "As::<Option<BlockRange>>")]
     pub blocks: Option<(BlockNumber, BlockNumber)>,

@@ -187,7 +187,7 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline
         number: turn.number,
         time: turn.timestamp,
         live: told.live,
-        begins_task: turn.begins_task,
+        begins_task: turn.begins_task.then(|| reading.task_of(turn.number)),
         blocks: turn.blocks.first().copied().zip(turn.blocks.last().copied()),
         header,
         summary,
