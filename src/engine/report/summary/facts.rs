@@ -5,7 +5,8 @@ use super::{Contents, is_reply};
 use crate::engine::memory::call_error;
 use crate::engine::reduce::outcomes;
 use crate::engine::{Analysis, plural};
-use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Outdated, Role, ToolVerb, Turn, starts_with_any};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Outdated, Role, Tool, ToolVerb, Turn, starts_with_any};
+use crate::text::shell::{SimpleCommand, simple_commands};
 use rustc_hash::FxHashMap;
 
 /// The outcome of a turn.
@@ -98,6 +99,7 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
         .filter(|(_, block)| block.kind == BlockKind::ToolResult && !block.error)
         .map(|(place, block)| (attempt(block), place))
         .collect();
+    let continued = blocks.iter().rposition(|block| matches!(block.role, Role::Assistant | Role::ToolUse)).unwrap_or_default();
     let mut edited: FxHashMap<&str, usize> = FxHashMap::default();
     for (place, block) in blocks.iter().enumerate() {
         let row = &reading.session.rows[block.row as usize];
@@ -105,8 +107,8 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
         let Some(tool) = block.tool.as_deref().filter(|_| block.kind == BlockKind::ToolResult) else { continue };
         let content = contents.get(&block.number).map_or("", String::as_str);
         if block.error {
-            // The user declined a call with words of their own.
-            if is_reply(block) {
+            // The user declined a call with words of their own; or the agent looked for something that is not there, and continued.
+            if is_reply(block) || place < continued && looks_up(tool) {
                 continue;
             }
             if let Some(text) = error_line(&unshortened(block, content, conventions), conventions) {
@@ -136,6 +138,26 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
         }
     }
     facts
+}
+
+/// Programs that only look for something.
+const LOOKUPS: &[&str] = &[
+    "[", "cat", "cd", "echo", "egrep", "fd", "file", "find", "grep", "head", "jq", "ls", "rg", "sed", "sort", "stat", "tail",
+    "test", "wc", "which",
+];
+
+/// Returns true if a call only looks for something: a read, a search, or a command of such programs.
+fn looks_up(tool: &Tool) -> bool {
+    let is_lookup = |command: &SimpleCommand| {
+        let words: Vec<&str> = command.words.iter().map(|word| &*word.text).collect();
+        words.first().is_none_or(|program| LOOKUPS.contains(program))
+            && !words.iter().any(|word| word.starts_with("-i") && words[0] == "sed")
+    };
+    match tool.verb {
+        ToolVerb::Read | ToolVerb::Search => true,
+        ToolVerb::Run => simple_commands(&tool.target).iter().all(is_lookup),
+        _ => false,
+    }
 }
 
 /// The key of repeated attempts: the tool, and the first words of the target.

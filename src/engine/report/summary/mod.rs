@@ -240,7 +240,8 @@ impl<'a> Told<'a> {
             facts.replied.extend(typed.map(|(_, text)| Part { text: reading.known.mask(text).trim().to_owned(), block: None }));
             facts
         });
-        let turns = turns.collect();
+        let mut turns: Vec<_> = turns.collect();
+        put_repeated_last(&mut turns);
         Told { reading, contents, turns }
     }
 
@@ -268,6 +269,17 @@ impl<'a> Told<'a> {
 
     pub fn session(&self) -> SessionSummary {
         current::summary(self.reading, self.contents, &self.turns)
+    }
+}
+
+/// Puts the sentences that several prompts have behind the others of a prompt: they come from a template, and tell no turn from another.
+fn put_repeated_last(turns: &mut [turn::TurnFacts<'_>]) {
+    let mut prompts: FxHashMap<String, u32> = FxHashMap::default();
+    for sentence in turns.iter().flat_map(|told| &told.asked) {
+        *prompts.entry(sentence.text.clone()).or_default() += 1;
+    }
+    for told in turns {
+        told.asked.sort_by_key(|sentence| prompts[&sentence.text] > 1);
     }
 }
 

@@ -157,3 +157,38 @@ proptest! {
         check(&reading, &contents);
     }
 }
+
+#[test]
+fn a_lookup_that_found_nothing_is_no_open_error_once_the_agent_continued() {
+    let open = |target: &str, after: &[(Role, &'static str, bool)]| {
+        let blocks = [(Role::User, "Please repair the parser", false), (Role::ToolUse, "", false)];
+        let failed = [(Role::ToolResult, "rg: src/config.rs: No such file or directory", true)];
+        let (mut reading, contents) = session(&[&blocks[..], &failed, after].concat());
+        let tool = Tool { name: "Bash".into(), verb: ToolVerb::Run, target: target.into(), scope: 0, whole: true, parameters: 1 };
+        reading.session.blocks[2].tool = Some(Box::new(tool));
+        let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];
+        turn.summary.points.iter().any(|point| point.kind == PointKind::Open)
+    };
+    let answer = [(Role::Assistant, "The parser skips comments now.", false)];
+    for (target, is_open) in [
+        ("cd src && rg -n daemon config.rs | head -5", false),
+        ("sed -n '1,9p' src/config.rs", false),
+        ("sed -i s/a/b/ src/config.rs", true),
+        ("cargo build 2>&1 | head", true),
+    ] {
+        assert_eq!(open(target, &answer), is_open, "{target}");
+        assert!(open(target, &[]), "{target}: nothing followed");
+    }
+}
+
+#[test]
+fn a_sentence_of_several_prompts_is_no_topic() {
+    let template = "You MUST consider the user input before proceeding. ";
+    let prompts =
+        ["Write the plan of the importer.", "List the tasks of the exporter."].map(|asked| format!("{template}{asked}"));
+    let answer = (Role::Assistant, "It is written.", false);
+    let (reading, contents) = session(&[(Role::User, &prompts[0], false), answer, (Role::User, &prompts[1], false), answer]);
+    let headers: Vec<String> =
+        summarize(&reading, &contents, &|_| String::new()).0.into_iter().map(|turn| turn.header.text).collect();
+    assert!(headers[0].starts_with("Write the plan") && headers[1].starts_with("List the tasks"), "{headers:?}");
+}
