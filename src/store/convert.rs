@@ -76,6 +76,9 @@ pub fn convert_database(
         let rows = write(&source, &keys, &directory.join(&new), seal, version, progress)?;
         // Syncs the file, which SQLite did not.
         disk.append(&directory.join(&new), &[]).map_err(unreadable)?;
+        // Windows replaces no file that is open; if another process has opened it, the renaming fails.
+        #[cfg(windows)]
+        drop(source);
         disk.rename(&directory.join(&new), &path).map_err(unreadable)?;
         disk.sync_directory(directory).map_err(unreadable)?;
         Ok(rows)

@@ -8,7 +8,7 @@ use crate::engine::Analysis;
 use crate::model::paths;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role, State, Zone};
 use crate::text::names::last_components;
-use globset::{Glob, GlobMatcher};
+use globset::{GlobBuilder, GlobMatcher};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
@@ -382,9 +382,11 @@ impl PathPattern {
             glob.push(if is_separator { '/' } else { c });
         }
         let path = paths::slashed(pattern);
-        let glob = match Glob::new(&paths::slashed_drive(&glob)) {
+        // On Windows too, a backslash that is left makes the next character a plain one.
+        let parse = |glob: &str| GlobBuilder::new(glob).backslash_escape(true).build();
+        let glob = match parse(&paths::slashed_drive(&glob)) {
             Ok(glob) => glob,
-            Err(_) if paths::is_absolute(pattern) => Glob::new(&globset::escape(&path))?,
+            Err(_) if paths::is_absolute(pattern) => parse(&globset::escape(&path))?,
             Err(error) => return Err(error),
         };
         Ok(PathPattern { pattern: pattern.to_owned(), glob: glob.compile_matcher(), path })
