@@ -26,6 +26,7 @@ mod session_id;
 mod tokens;
 mod trace;
 mod turn_list;
+mod turn_opening;
 mod unneeded;
 mod window;
 mod window_change;
@@ -60,6 +61,7 @@ pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, s
 pub use tokens::{Basis, Counts, TokenCount};
 pub use trace::{PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};
 pub use turn_list::{TurnList, TurnListError};
+pub use turn_opening::{PromptSpeaker, TurnOpenings};
 pub use unneeded::{Unneeded, UnneededAmount, UnneededData};
 pub use window::{Hidden, HistoryCut, Turn, Window};
 pub use window_change::{AddressCounter, BlockAddress, NewContent, Rendered, SentContent, WindowChange, WindowHunk, Words};

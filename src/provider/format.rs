@@ -1,5 +1,6 @@
 //! The format of session files: rows and blocks from bytes, the window, and the places of values in a row.
 
+use super::turns::TurnScan;
 use super::{Framing, Message};
 use crate::model::{Block, BlockKind, CutLimit, FileUsage, Key, Row, RowKind, Session, Slot, Vocabulary, Window};
 use std::borrow::Cow;
@@ -201,6 +202,11 @@ pub struct SentUnder {
 }
 
 impl ParsedRow<'_> {
+    /// Returns true if the user said part of it.
+    pub fn has_words(&self) -> bool {
+        self.blocks.iter().any(|parsed| !parsed.block.words.is_empty())
+    }
+
     /// Returns the same row with contents of its own.
     pub fn into_owned(self) -> ParsedRow<'static> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
@@ -275,4 +281,15 @@ pub struct Totals {
     pub title: String,
     /// True if the title is not read yet: a word of it could be a credential, and only a search of the whole file tells.
     pub untitled: bool,
+}
+
+impl Totals {
+    /// Adds the number of the turns, and the first prompt if there is no other title.
+    pub(super) fn with_turns(mut self, turns: &TurnScan) -> Totals {
+        self.turns = turns.turns;
+        if self.title.is_empty() {
+            self.title = turns.title();
+        }
+        self
+    }
 }

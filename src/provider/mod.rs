@@ -41,12 +41,11 @@ mod response;
 mod rewriter;
 mod route;
 mod sniff;
+mod turns;
 mod usage;
 mod words;
 
 use crate::model::Conventions;
-use crate::model::limits::TITLE_CHARACTERS;
-use crate::text::cut::one_line;
 use std::sync::LazyLock;
 
 pub use billing::Billing;
@@ -128,16 +127,6 @@ pub fn without_insertions(text: &str) -> &str {
         };
         rest = after.trim_start();
     }
-}
-
-/// Returns the title that the blocks of a row give: the first text that a client did not write.
-fn title_of(blocks: &[ParsedBlock<'_>]) -> Option<String> {
-    let texts = blocks.iter().map(|parsed| {
-        let preview = &parsed.block.preview;
-        let text = one_line(without_insertions(if preview.is_empty() { &parsed.content } else { preview }));
-        text.chars().take(TITLE_CHARACTERS).collect::<String>()
-    });
-    texts.into_iter().find(|text| !text.is_empty())
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use super::codex::link::chain;
 use super::requests::models::vocabulary;
+use super::turns::TurnScan;
 use super::usage::{Bills, response_key};
-use super::{ParsedBlock, ParsedRow, Scanner, Totals, title_of};
+use super::{ParsedBlock, ParsedRow, Scanner, Totals};
 use crate::model::{
     BilledTokens, Block, BlockKind, Event, Fault, FileUsage, Key, ResponseUsage, Role, Row, RowKind, Session, Usage, Vocabulary,
 };
@@ -78,12 +79,12 @@ pub(super) struct RowScan {
     dollars: fn(&[u8]) -> Option<f64>,
     totals: Totals,
     bills: Bills,
-    is_titled: bool,
+    turns: TurnScan,
 }
 
 impl RowScan {
     pub fn new(parse: fn(&[u8]) -> ParsedRow<'_>, dollars: fn(&[u8]) -> Option<f64>) -> RowScan {
-        RowScan { parse, dollars, totals: Totals::default(), bills: Bills::default(), is_titled: false }
+        RowScan { parse, dollars, totals: Totals::default(), bills: Bills::default(), turns: TurnScan::default() }
     }
 
     fn response(&mut self, row: &Row, usage: Usage, bytes: &[u8]) {
@@ -116,11 +117,12 @@ impl Scanner for RowScan {
             totals.directory = (&*directory).into();
         }
         if let Some(Event::Title { text, .. }) = row.event.as_deref() {
-            (totals.title, self.is_titled) = (text.clone(), true);
+            totals.title.clone_from(text);
         }
         match row.kind {
             RowKind::Assistant => {
                 totals.steps += 1;
+                self.turns.answer();
                 totals.model = row.model.as_deref().unwrap_or(&totals.model).into();
                 if let Some(usage) = row.usage {
                     self.response(row, usage, bytes);
@@ -128,12 +130,7 @@ impl Scanner for RowScan {
             }
             RowKind::User => {
                 totals.moved_on = true;
-                if row.prompt {
-                    totals.turns += 1;
-                    if !self.is_titled && totals.title.is_empty() {
-                        totals.title = title_of(&parsed.blocks).unwrap_or_default();
-                    }
-                }
+                self.turns.row(&parsed);
             }
             RowKind::Boundary => {
                 totals.compactions += 1;
@@ -145,6 +142,6 @@ impl Scanner for RowScan {
     }
 
     fn finish(self: Box<Self>) -> (Totals, FileUsage) {
-        (self.totals, self.bills.usage)
+        (self.totals.with_turns(&self.turns), self.bills.usage)
     }
 }

@@ -4,8 +4,8 @@ use super::Found;
 use crate::engine::is_rejection;
 use crate::fsio::{Disk, Identity, read_range};
 use crate::model::{
-    BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, TraceCall, TraceContent, TraceEvent, TraceResult, WaitingPrompts,
-    starts_with_any,
+    BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, TraceCall, TraceContent, TraceEvent, TraceResult, TurnOpenings,
+    WaitingPrompts, starts_with_any,
 };
 use crate::planning::parse_session;
 use crate::provider::{ParsedBlock, ProviderAdapter, conventions, scripted_commands};
@@ -38,8 +38,7 @@ pub struct TracePosition {
     blocks: u32,
     /// The number of the last turn: as in the analysis of a session, a prompt opens one, and a command that the model answers.
     turns: u32,
-    /// True after a command that has no output so far.
-    has_command: bool,
+    openings: TurnOpenings<()>,
     waiting: WaitingPrompts,
     /// True if the client records prompts that it sends beside results in rows of their own.
     has_attachments: bool,
@@ -149,13 +148,8 @@ impl TracePosition {
             _ => is_followed && row.prompt && !row.sidechain,
         };
         if !row.sidechain {
-            let is_answer = row.kind == RowKind::Assistant && !row.flags.any(Flags::SYNTHETIC);
-            let opens = row.prompt || is_answer && (self.has_command || self.turns == 0);
-            self.turns += u32::from(opens);
-            self.has_command = match () {
-                () if opens || row.flags.any(Flags::COMMAND_OUTPUT) => false,
-                () => self.has_command || row.flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND),
-            };
+            let opening = self.openings.read(row, parsed.has_words(), ());
+            self.turns += u32::from(opening.is_some());
         }
         self.has_attachments |= row.flags.any(Flags::ATTACHMENT);
         if let Some(Event::Queue(change)) = row.event.as_deref()

@@ -81,13 +81,17 @@ fn filters() {
 }
 
 #[test]
-fn the_age_and_the_title_of_a_session_are_those_of_its_status() {
+fn the_age_the_turns_and_the_title_of_a_session_are_those_of_its_status() {
     for home in homes() {
         let sandbox = Sandbox::of(&home);
         let listed = sandbox.json(&["sessions", "--subagents"], "aperture.sessions/2");
         for session in listed["sessions"].as_array().unwrap() {
             let status = sandbox.json(&["status", session["id"].as_str().unwrap()], "aperture.status/2");
-            assert_eq!(session["last_written_time"], status["last_written_time"], "{home}: {}", session["id"]);
+            for key in ["last_written_time", "turns"] {
+                assert_eq!(session[key], status[key], "{key} in {home}: {}", session["id"]);
+            }
+            let (title, prompt) = [session, &status].map(|report| report["title"].as_str().unwrap()).into();
+            assert!(prompt.replace('\n', " ").starts_with(title), "{home}: {title}, not {prompt}");
         }
     }
     let sandbox = sandbox();

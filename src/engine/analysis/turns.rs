@@ -1,6 +1,6 @@
 //! Turns and steps: which prompt and which response of the model a row belongs to.
 
-use crate::model::{Block, Flags, Key, Role, RowKind, Session, Turn};
+use crate::model::{Flags, Key, PromptSpeaker, RowKind, Session, Turn, TurnOpenings};
 use rustc_hash::FxHashSet;
 
 /// Sets turn and step of every block and returns the turns, and the last step.
@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 pub fn number(session: &mut Session) -> (Vec<Turn>, u32) {
     let mut turns: Vec<Turn> = Vec::new();
     let mut step = 0;
-    let mut opening: Option<Opening> = None;
+    let mut opening: Option<PromptSpeaker> = None;
     let mut message: Option<Key> = None;
     let mut next = 0usize;
     let opens = openings(session);
@@ -37,12 +37,10 @@ pub fn number(session: &mut Session) -> (Vec<Turn>, u32) {
                 continue;
             }
             if let Some(turn) = turns.last_mut() {
-                if block.role == Role::User && (turn.steps == 0 || opening == Some(Opening::Inserted)) {
-                    let found = Opening::of(block);
-                    if found > opening {
-                        (opening, turn.opening) = (found, Some(block.number));
-                        turn.prompt = block.preview.to_string();
-                    }
+                let speaker = PromptSpeaker::of(block, &block.preview);
+                if speaker.is_some_and(|found| found.precedes(opening, turn.steps > 0)) {
+                    (opening, turn.opening) = (speaker, Some(block.number));
+                    turn.prompt = block.preview.to_string();
                 }
                 turn.blocks.push(block.number);
             }
@@ -51,59 +49,24 @@ pub fn number(session: &mut Session) -> (Vec<Turn>, u32) {
     (turns, step)
 }
 
-/// Whose words a text in the user's name holds, by which one of a turn is its prompt: the first of the highest order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Opening {
-    /// A text of the client.
-    Inserted,
-    /// A command without arguments.
-    Command,
-    Typed,
-}
-
-impl Opening {
-    fn of(block: &Block) -> Option<Opening> {
-        match (block.words.is_empty(), &*block.preview) {
-            (false, _) => Some(Opening::Typed),
-            (_, "") => None,
-            (_, preview) => Some(if preview.starts_with('/') { Opening::Command } else { Opening::Inserted }),
-        }
-    }
-}
-
-/// The rows that open a turn: prompts, commands that the model answered, and the first words of a session without a prompt.
+/// Returns the rows that open a turn.
 fn openings(session: &Session) -> FxHashSet<usize> {
-    let mut opens: FxHashSet<usize> = FxHashSet::default();
-    let mut command: Option<usize> = None;
-    let mut first: Option<usize> = None;
-    for (place, row) in session.rows.iter().enumerate().filter(|(_, row)| !row.sidechain) {
-        if row.prompt {
-            opens.insert(place);
-            command = None;
-        } else if row.flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND) {
-            command = Some(place);
-            first = first.or(command);
-        } else if row.flags.any(Flags::COMMAND_OUTPUT) {
-            command = None;
-        } else if row.kind == RowKind::User && row.blocks > 0 && row.answers.is_none() {
-            first = first.or(Some(place));
-        } else if row.kind == RowKind::Assistant && !row.flags.any(Flags::SYNTHETIC) {
-            // A command without an output of its own was a prompt in short.
-            if let Some(place) = command.take().or(first.filter(|_| opens.is_empty())) {
-                opens.insert(place);
-            }
-        }
-    }
-    opens
+    let mut openings = TurnOpenings::default();
+    let mut blocks = session.blocks.iter();
+    let rows = session.rows.iter().enumerate().filter_map(|(place, row)| {
+        let has_words = blocks.by_ref().take(row.blocks as usize).fold(false, |found, block| found | !block.words.is_empty());
+        if row.sidechain { None } else { openings.read(row, has_words, place) }
+    });
+    rows.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BlockKind, Row};
+    use crate::model::{Block, BlockKind, Role, Row};
 
-    /// One letter per row: `p` prompt, `c` command, `o` its output, `m` text by the client, `r` tool result, `a` and `b` rows of
-    /// responses.
+    /// One letter per row: `p` prompt, `c` command, `g` command with words, `o` their output, `m` text by the client, `r` tool result,
+    /// `a` and `b` rows of responses.
     fn check(rows: &str, expected_turns: &[u32], expected_steps: &[u32]) {
         let mut session = Session::default();
         for (place, letter) in rows.chars().enumerate() {
@@ -114,11 +77,15 @@ mod tests {
             row.prompt = letter == 'p';
             row.message = (kind == RowKind::Assistant).then(|| Key::from_text(&letter.to_string()));
             row.answers = (letter == 'r').then_some(Key(1));
-            row.flags.set(Flags::COMMAND_NAME, letter == 'c');
+            row.flags.set(Flags::COMMAND_NAME, "cg".contains(letter));
+            row.flags.set(Flags::META, letter == 'm');
             row.flags.set(Flags::COMMAND_OUTPUT, letter == 'o');
             session.rows.push(row);
             let mut block = Block::new(BlockKind::Text, role);
             (block.row, block.number) = (place as u32, place as u32 + 1);
+            if letter == 'g' {
+                block.words = vec![(0, 1)].into();
+            }
             session.blocks.push(block);
         }
         number(&mut session);
@@ -136,6 +103,12 @@ mod tests {
         // A command that the model answers opens a turn.
         check("pacmb", &[1, 1, 2, 2, 2], &[1, 1, 2, 2, 2]);
         check("pacob", &[1, 1, 1, 1, 1], &[1, 1, 2, 2, 2]);
+        // After the output of a command with words, the client can have the model answer it; other texts of it are not about it.
+        check("pagomb", &[1, 1, 2, 2, 2, 2], &[1, 1, 2, 2, 2, 2]);
+        check("pagob", &[1, 1, 1, 1, 1], &[1, 1, 2, 2, 2]);
+        check("pacomb", &[1, 1, 1, 1, 1, 1], &[1, 1, 2, 2, 2, 2]);
+        check("pagobma", &[1, 1, 1, 1, 1, 1, 1], &[1, 1, 2, 2, 2, 3, 3]);
+        check("pagocomb", &[1, 1, 1, 1, 1, 1, 1, 1], &[1, 1, 2, 2, 2, 2, 2, 2]);
         // A session without a prompt begins with its first words.
         check("coma", &[1, 1, 1, 1], &[1, 1, 1, 1]);
     }

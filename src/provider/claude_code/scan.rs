@@ -1,10 +1,11 @@
 use super::parse;
 use super::usage::{BilledRow, Figures, SYNTHETIC, UsageScan};
 use super::write::last_iteration;
-use crate::model::{Event, FileUsage, Flags, Key, RowKind};
+use crate::model::{Event, FileUsage, Key, RowKind};
 use crate::provider::json::{self, is_true, number, text_of};
+use crate::provider::turns::TurnScan;
 use crate::provider::usage::NewestRow;
-use crate::provider::{ParsedRow, Scanner, Totals, title_of};
+use crate::provider::{ParsedRow, Scanner, Totals};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
@@ -53,10 +54,7 @@ struct Side {
     /// True if an edit by aperture changed the figures of the last response.
     edited: bool,
     named: bool,
-    /// The text of a command that the model has not answered yet.
-    command: Option<String>,
-    /// The first text of the client before any prompt.
-    first: Option<String>,
+    turns: TurnScan,
 }
 
 impl Scanner for Scan {
@@ -117,7 +115,8 @@ impl Scanner for Scan {
     }
 
     fn finish(self: Box<Self>) -> (Totals, FileUsage) {
-        let Scan { main: Side { totals: main, .. }, sidechain: Side { totals: side, .. }, newest, usage, .. } = *self;
+        let Scan { main, sidechain, newest, usage, .. } = *self;
+        let [main, side] = [main, sidechain].map(|side| side.totals.with_turns(&side.turns));
         let own = main.steps + main.turns > 0 || side.steps + side.turns == 0;
         let directory = main.directory.clone();
         let chosen = if own { main } else { side };
@@ -175,13 +174,7 @@ impl Side {
         let totals = &mut self.totals;
         if id.is_none() || id != self.message {
             totals.steps += 1;
-            let opened = self.command.take().or_else(|| self.first.take().filter(|_| totals.turns == 0));
-            if let Some(words) = opened {
-                totals.turns += 1;
-                if totals.title.is_empty() {
-                    totals.title = words;
-                }
-            }
+            self.turns.answer();
             self.message_output = 0;
             self.message = id;
         }
@@ -209,22 +202,7 @@ impl Side {
             }
             _ => {}
         }
-        let words = || title_of(&parsed.blocks);
-        let flags = parsed.row.flags;
-        if parsed.row.prompt {
-            self.command = None;
-            totals.turns += 1;
-            if totals.title.is_empty() {
-                totals.title = words().unwrap_or_default();
-            }
-        } else if flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND) {
-            self.command = words();
-            self.first = self.first.take().or_else(|| self.command.clone());
-        } else if flags.any(Flags::COMMAND_OUTPUT) {
-            self.command = None;
-        } else if parsed.row.kind == RowKind::User {
-            self.first = self.first.take().or_else(words);
-        }
+        self.turns.row(parsed);
         totals.moved_on |= !parsed.blocks.is_empty() || parsed.row.kind == RowKind::Boundary;
     }
 }

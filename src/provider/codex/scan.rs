@@ -4,8 +4,9 @@ use super::parse;
 use super::usage::{Head, HeadPayload, UsageScan};
 use crate::model::{Event, FileUsage, RowKind};
 use crate::provider::json::{self, number, text_of};
+use crate::provider::turns::TurnScan;
 use crate::provider::usage::NewestRow;
-use crate::provider::{Scanner, Totals, without_insertions};
+use crate::provider::{Scanner, Totals};
 use std::sync::Arc;
 
 #[derive(Default)]
@@ -16,9 +17,7 @@ pub(super) struct Scan {
     answering: bool,
     /// True if a response followed the last compaction, so that a bill refers to it.
     answered: bool,
-    named: bool,
-    /// The first text of the client before any prompt.
-    first: Option<String>,
+    turns: TurnScan,
     newest: NewestRow,
     usage: UsageScan,
 }
@@ -49,7 +48,7 @@ impl Scanner for Scan {
     }
 
     fn finish(self: Box<Self>) -> (Totals, FileUsage) {
-        (Totals { last_written: self.newest.milliseconds(), ..self.totals }, self.usage.finish())
+        (Totals { last_written: self.newest.milliseconds(), ..self.totals }.with_turns(&self.turns), self.usage.finish())
     }
 }
 
@@ -59,12 +58,7 @@ impl Scan {
         let totals = &mut self.totals;
         if !self.answering {
             totals.steps += 1;
-            if let Some(words) = self.first.take().filter(|_| totals.turns == 0) {
-                totals.turns += 1;
-                if totals.title.is_empty() {
-                    totals.title = words;
-                }
-            }
+            self.turns.answer();
         }
         totals.model = self.model.clone().unwrap_or_default();
         (self.answering, self.answered, totals.moved_on) = (true, true, true);
@@ -107,28 +101,10 @@ impl Scan {
                 totals.compactions += 1;
                 (self.answering, self.answered, totals.moved_on) = (false, false, true);
             }
-            (_, Some(Event::Title { text, .. })) => {
-                self.named = true;
-                totals.title.clone_from(text);
-            }
+            (_, Some(Event::Title { text, .. })) => totals.title.clone_from(text),
             (RowKind::User | RowKind::Attachment, _) => {
                 (self.answering, totals.moved_on) = (false, true);
-                let spoken = parsed.blocks.iter().find(|parsed| parsed.block.kind == crate::model::BlockKind::Text);
-                let first = spoken.or(parsed.blocks.first());
-                let words = || {
-                    first.map(|first| {
-                        let preview = &first.block.preview;
-                        crate::provider::one_line(without_insertions(if preview.is_empty() { &first.content } else { preview }))
-                    })
-                };
-                if parsed.row.prompt {
-                    totals.turns += 1;
-                    if totals.title.is_empty() && !self.named {
-                        totals.title = words().unwrap_or_default();
-                    }
-                } else if parsed.row.kind == RowKind::User && parsed.row.answers.is_none() {
-                    self.first = self.first.take().or_else(words);
-                }
+                self.turns.row(&parsed);
             }
             _ => {}
         }
