@@ -1,4 +1,4 @@
-use super::{Block, Conventions, Damage, Event, Fault, Flags, Origin, Row, RowKind, WaitingPrompts};
+use super::{Block, BlockNumber, Conventions, Damage, Event, Fault, Flags, Origin, Row, RowKind, WaitingPrompts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -148,18 +148,16 @@ impl Vocabulary {
 }
 
 impl Session {
-    /// Returns the prompts that the client sent beside results and recorded in no row of their own, each with the number of its turn.
-    pub fn queued_words(&self) -> Vec<(u32, Box<str>)> {
+    /// Returns the prompts that the client sent beside results and recorded in no row of their own, each with the block
+    /// before it, 0 if there is none.
+    pub fn queued_words(&self) -> Vec<(BlockNumber, Box<str>)> {
         let mut waiting = WaitingPrompts::default();
         let changes = (0..).zip(&self.rows).filter_map(|(place, row)| match row.event.as_deref() {
             Some(Event::Queue(change)) => Some((place, waiting.apply(change)?)),
             _ => None,
         });
-        let turn = |place: u32| {
-            let before = self.blocks.partition_point(|block| block.row < place).checked_sub(1);
-            before.map_or(0, |at| self.blocks[at].position.turn)
-        };
-        let words: Vec<_> = changes.map(|(place, prompt)| (turn(place), prompt)).collect();
+        let before = |place: u32| self.blocks.partition_point(|block| block.row < place) as BlockNumber;
+        let words: Vec<_> = changes.map(|(place, prompt)| (before(place), prompt)).collect();
         let has_rows = !words.is_empty() && self.rows.iter().any(|row| row.flags.any(Flags::ATTACHMENT));
         if has_rows { Vec::new() } else { words }
     }

@@ -4,7 +4,7 @@ use super::Content;
 use super::draft::{NOTE, uuid};
 use super::fold::SUMMARY;
 use crate::engine::Analysis;
-use crate::model::{Block, BlockKind, Event, Role};
+use crate::model::{Block, BlockKind, BlockNumber, Event, Role};
 use crate::provider::{NewRow, NewSession, NewText, ProviderAdapter};
 use std::borrow::Cow;
 
@@ -73,6 +73,7 @@ fn texts<'a>(source: &ConversionSource<'a>, conversion: &mut Conversion) -> Vec<
             records.clear();
         }
     };
+    let queued: Vec<(BlockNumber, Box<str>)> = source.reading.queued_words().collect();
     for (block, content) in source.blocks.iter().zip(source.contents) {
         let text: &'a str = content.cut.as_deref().unwrap_or(&content.readable);
         conversion.media += block.media.images.len() + block.media.documents.len();
@@ -100,7 +101,8 @@ fn texts<'a>(source: &ConversionSource<'a>, conversion: &mut Conversion) -> Vec<
             _ => {}
         }
         // A prompt, one that was typed while the agent worked, or the words of the user in a result.
-        if let Some(words) = words {
+        let queued = queued.iter().filter(|(before, _)| *before == block.number);
+        for words in words.into_iter().chain(queued.map(|(_, words)| Cow::Owned(words.to_string()))) {
             flush(&mut records, &mut texts, block.timestamp);
             conversion.prompts += 1;
             texts.push((NewText::User(words), block.timestamp));

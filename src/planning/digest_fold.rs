@@ -92,6 +92,8 @@ struct OldBlock<'a> {
     content: String,
     /// The words of a person in the content.
     words: Vec<String>,
+    /// The prompts after it that are in no block.
+    queued: Vec<String>,
     whole: bool,
     /// True if the digest contains nothing of the block.
     hidden: bool,
@@ -150,7 +152,11 @@ impl<'a> Fold<'a> {
             let ground = draft.is_instruction(block) && !again(block);
             let whole = ground || block.pin.is_some() || block.focused || rules.protect(block, &content);
             let hidden = !ground && matches!(block.role, Role::System | Role::Thinking);
-            old.push(OldBlock { block, content, words, whole, hidden });
+            old.push(OldBlock { block, content, words, queued: Vec::new(), whole, hidden });
+        }
+        for (number, words) in reading.queued_words() {
+            let before = old.iter_mut().filter(|old| old.block.number == number);
+            before.for_each(|old| old.queued.push(reading.known.mask(&words).into_owned()));
         }
         let summary = summary.filter(|summary| old.iter().any(|old| old.block.number == *summary));
         let start = linked.then_some(from);
@@ -160,8 +166,13 @@ impl<'a> Fold<'a> {
     /// Returns the digest of the replaced blocks.
     pub(super) fn digest<'b>(&'b self, draft: &Draft<'_>, story: &Story, has_headers: bool) -> Digest<'b> {
         let told = self.old.iter().filter(|old| !old.hidden);
-        let told =
-            told.map(|OldBlock { block, content, words, whole, .. }| DigestSource { block, content, words, whole: *whole });
+        let told = told.map(|OldBlock { block, content, words, queued, whole, .. }| DigestSource {
+            block,
+            content,
+            words,
+            queued,
+            whole: *whole,
+        });
         let headers = if has_headers { story.headers_before(self.kept) } else { Vec::new() };
         Digest::new(draft.source.reading, told.collect(), &story.points, &headers)
     }

@@ -282,7 +282,7 @@ fn a_prompt_that_is_only_in_the_queue_of_an_old_client_is_the_users() {
     queue("enqueue", json!("Always squash commits in this repository."));
     queue("remove", Value::Null);
     queue("popAll", Value::Null);
-    talk.work();
+    (0..6).for_each(|_| talk.work());
     let sandbox = Sandbox::new();
     talk.put(&sandbox);
     let summary = sandbox.text(&["summary"]);
@@ -293,6 +293,14 @@ fn a_prompt_that_is_only_in_the_queue_of_an_old_client_is_the_users() {
     assert!(sandbox.text(&["search", "amend"]).contains("Never amend commits"));
     for texts in [summary, memories] {
         assert!(!texts.contains("squash"), "it was taken out of the queue: {texts}");
+    }
+    let converted = sandbox.json(&["convert", "--to", "codex"], "aperture.convert/1");
+    let new = sandbox.text(&["transcript", "--raw", converted["session"].as_str().unwrap()]);
+    sandbox.text(&["compress", "--preset", "handoff"]);
+    let digest = sent(&sandbox);
+    assert!(digest.contains("after #4: Never amend commits"), "{digest}");
+    for texts in [new, digest] {
+        assert_eq!((texts.matches("Never amend commits").count(), texts.contains("squash")), (1, false), "{texts}");
     }
 }
 

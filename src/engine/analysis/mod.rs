@@ -16,7 +16,9 @@ pub use outdated::attempt;
 
 use crate::engine::cost::{capacity, tokens};
 use crate::engine::{Known, StalePolicy};
-use crate::model::{Block, BlockNumber, Event, Fault, Key, Level, Row, Session, State, TokenCount, Topic, Turn, Window, Zone};
+use crate::model::{
+    Block, BlockNumber, Event, Fault, Key, Level, Role, Row, Session, State, TokenCount, Topic, Turn, Window, Zone,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Settings of an analysis.
@@ -230,6 +232,17 @@ impl Analysis {
     /// The blocks of the window, in the order in which they are sent.
     pub fn in_window(&self) -> impl Iterator<Item = &Block> {
         self.window.blocks.iter().filter_map(|number| self.block(*number))
+    }
+
+    /// Returns the prompts that the client sent beside results of the window and recorded in no row of their own, each with the block
+    /// that it follows.
+    pub fn queued_words(&self) -> impl Iterator<Item = (BlockNumber, Box<str>)> {
+        self.session.queued_words().into_iter().filter_map(|(before, words)| {
+            let turn = self.block(before)?.position.turn;
+            let is_before = |block: &&Block| block.number <= before && block.position.turn == turn;
+            let places = self.in_window().filter(is_before).filter(|block| !matches!(block.role, Role::System | Role::Thinking));
+            Some((places.map(|block| block.number).max()?, words))
+        })
     }
 
     pub fn topic(&self, block: &Block) -> &str {

@@ -72,6 +72,8 @@ pub struct DigestSource<'a> {
     pub content: &'a str,
     /// The words of a person in that content.
     pub words: &'a [String],
+    /// The prompts that the client sent after it and recorded in no block.
+    pub queued: &'a [String],
     /// True if the digest must contain the whole block.
     pub whole: bool,
 }
@@ -219,18 +221,21 @@ fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], head
     if place.is_some() {
         text.push_str(&newest.map(|newest| chosen(newest.number)).unwrap_or_default());
     }
-    let mut begun = false;
-    for (at, other) in old.iter().enumerate().filter(|(at, old)| !old.words.is_empty() && Some(*at) != place) {
+    let mut said = String::new();
+    for (at, other) in old.iter().enumerate() {
         // Repeated words are kept only at their last occurrence.
-        if old[at + 1..].iter().any(|later| later.words == other.words) {
-            continue;
+        let is_repeated = || old[at + 1..].iter().any(|later| later.words == other.words);
+        if !other.words.is_empty() && Some(at) != place && !is_repeated() {
+            let tool = other.block.tool.as_deref().filter(|_| other.block.kind == BlockKind::ToolResult);
+            let of = tool.map(|_| format!(" ({})", subject(other.block))).unwrap_or_default();
+            let _ = write!(said, "\n#{}{of}: {}{}", other.block.number, prompt_words(other, false), chosen(other.block.number));
         }
-        if !std::mem::replace(&mut begun, true) {
-            text.push_str("\nWhat the user said before:");
+        for words in other.queued {
+            let _ = write!(said, "\nafter #{}: {}", other.block.number, bounded_words(words.trim()));
         }
-        let tool = other.block.tool.as_deref().filter(|_| other.block.kind == BlockKind::ToolResult);
-        let of = tool.map(|_| format!(" ({})", subject(other.block))).unwrap_or_default();
-        let _ = write!(text, "\n#{}{of}: {}{}", other.block.number, prompt_words(other, false), chosen(other.block.number));
+    }
+    if !said.is_empty() {
+        let _ = write!(text, "\nWhat the user said before:{said}");
     }
     for point in points {
         let label = point.kind.label();
@@ -377,7 +382,7 @@ mod tests {
             patch_starts: vec!["*** Begin Patch"],
             ..InputNames::default()
         };
-        let found = pieces(&DigestSource { block: &block, content, words: &[], whole: false }, &names);
+        let found = pieces(&DigestSource { block: &block, content, words: &[], queued: &[], whole: false }, &names);
         assert_eq!(found.iter().map(|piece| &*piece.text).collect::<Vec<_>>(), expected);
     }
 

@@ -236,7 +236,9 @@ impl<'a> Told<'a> {
         let queued = reading.session.queued_words();
         let turns = turns.map(|turn| {
             let mut facts = turn::turn_facts(reading, contents, turn, live.holds(reading, turn));
-            let typed = queued.iter().filter(|(number, _)| *number == turn.number);
+            let typed = queued
+                .iter()
+                .filter(|(before, _)| reading.block(*before).is_some_and(|block| block.position.turn == turn.number));
             facts.replied.extend(typed.map(|(_, text)| Part { text: reading.known.mask(text).trim().to_owned(), block: None }));
             facts
         });
