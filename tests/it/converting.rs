@@ -2,7 +2,7 @@
 
 use crate::sandbox::{Sandbox, homes};
 use expect_test::{Expect, expect};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -129,6 +129,38 @@ fn words_typed_during_the_work_are_kept() {
 fn exported(sandbox: &Sandbox, id: &str, format: &str) -> String {
     sandbox.text(&["export", id, "--format", format, "-o", "out", "--force"]);
     fs::read_to_string(sandbox.project.join("out")).unwrap()
+}
+
+/// An editor writes the conversation again when it resumes one, in rows of other identities.
+#[test]
+fn rows_that_the_client_wrote_again_are_exported_once() {
+    let sandbox = Sandbox::new();
+    let row = |number: u32, parent: Option<u32>, kind: &str, content: Value| {
+        let mut row = json!({"type": kind, "uuid": format!("u{number}"), "parentUuid": parent.map(|parent| format!("u{parent}")),
+            "timestamp": "2026-01-01T00:00:00Z", "cwd": "/w", "sessionId": "abc1", "version": "2.1.22",
+            "message": {"role": kind, "content": content}});
+        if kind == "assistant" {
+            row["message"]["id"] = json!("m1");
+            row["message"]["usage"] = json!({"input_tokens": 9, "output_tokens": 9});
+        }
+        row.to_string()
+    };
+    let answer = || json!([{"type": "text", "text": "It is a robot."}]);
+    let rows = [
+        row(
+            1,
+            None,
+            "user",
+            json!([{"type": "text", "text": "<ide_opened_file>x</ide_opened_file>"}, {"type": "text", "text": "Why?"}]),
+        ),
+        row(2, Some(1), "assistant", answer()),
+        row(3, None, "user", json!([{"type": "text", "text": "<ide_opened_file>x</ide_opened_file>"}])),
+        row(4, Some(3), "user", json!([{"type": "text", "text": "Why?"}])),
+        row(5, Some(4), "assistant", answer()),
+    ];
+    sandbox.session("abc1", rows.join("\n") + "\n", 0);
+    let text = exported(&sandbox, "abc1", "markdown");
+    assert_eq!((text.matches("**User**").count(), text.matches("It is a robot.").count()), (1, 1), "{text}");
 }
 
 #[test]

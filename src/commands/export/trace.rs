@@ -4,7 +4,7 @@ use crate::app::{CommandError, Env};
 use crate::engine::{TimelineRequest, timeline};
 use crate::model::{Block, BlockKind, BlockNumber};
 use crate::workspace::{Content, Workspace};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A call of a tool.
 pub(super) struct Call {
@@ -56,7 +56,10 @@ pub(super) fn steps(env: &Env, workspace: &Workspace<'_>) -> Result<Vec<Step>, C
     let apart: Vec<BlockNumber> = reading.in_window().map(|block| block.number).filter(is_apart).collect();
     numbers.extend(&apart);
     let contents: FxHashMap<BlockNumber, Content> = numbers.iter().copied().zip(workspace.contents(&numbers)?).collect();
-    let block = |number: &BlockNumber| Some((reading.block(*number)?, contents.get(number)?));
+    // A client can write a conversation again, in rows of other identities and of the same times.
+    let copies = copies(numbers.iter().filter_map(|number| reading.block(*number)));
+    let block =
+        |number: &BlockNumber| Some((reading.block(*number).filter(|_| !copies.contains(number))?, contents.get(number)?));
     let is_result = |block: &&Block| block.kind == BlockKind::ToolResult;
     let results: FxHashMap<_, &Block> = numbers
         .iter()
@@ -85,6 +88,13 @@ pub(super) fn steps(env: &Env, workspace: &Workspace<'_>) -> Result<Vec<Step>, C
     }
     steps.extend(apart.iter().filter_map(block).filter_map(|(block, content)| prompt(block, content)));
     Ok(steps)
+}
+
+/// Returns the blocks that repeat an earlier one: its time, its call and its content.
+fn copies<'a>(blocks: impl Iterator<Item = &'a Block>) -> FxHashSet<BlockNumber> {
+    let mut known = FxHashSet::default();
+    let mut is_copy = |block: &&Block| block.timestamp.is_some() && !known.insert((block.timestamp, block.call, block.hash));
+    blocks.filter(|block| block.bytes > 0).filter(|block| is_copy(block)).map(|block| block.number).collect()
 }
 
 fn prompt(block: &Block, content: &Content) -> Option<Step> {
