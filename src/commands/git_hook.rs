@@ -154,14 +154,27 @@ fn refuse(env: &Env, what: &str, files: &[SkipReason]) -> Result<(), CommandErro
         .hint(format!("to skip this check once: {what} --no-verify")))
 }
 
-/// Adds a git note about the newest session of the project to the last commit; does nothing if there is no session.
+/// First words of the paragraph of a note that this hook writes.
+const SESSION: &str = "Session: ";
+
+/// Adds a git note about the newest session of the project to the last commit, before the other paragraphs of its note; does nothing if
+/// there is no session.
 fn note(env: &Env) -> Result<(), CommandError> {
     let Ok(found) = env.find(None) else { return Ok(()) };
     let workspace = env.read(found)?;
     let (_, short) = summarize(&workspace.reading, &summary::contents(env, &workspace)?, &|_| String::new());
-    let mut text = format!("Session: {}\n", workspace.location.id);
+    let mut text = format!("{SESSION}{}\n", workspace.location.id);
     for point in short.summary.points.iter().filter(|point| NOTED.contains(&point.kind)) {
         text.push_str(&format!("{}: {}\n", point.kind.label(), point.text()));
+    }
+    let known = env.git(&["notes", "--ref=aperture", "show", "HEAD"]).unwrap_or_default();
+    let known = String::from_utf8_lossy(&known);
+    let is_own = |paragraph: &&str| {
+        let id = paragraph.lines().next().and_then(|line| line.strip_prefix(SESSION));
+        id.is_some_and(|id| !id.contains(' '))
+    };
+    for other in known.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty() && !is_own(paragraph)) {
+        text.push_str(&format!("\n{}\n", other.trim_end()));
     }
     let text = env.gate.text(&text, false);
     env.git(&["notes", "--ref=aperture", "add", "--force", "-m", text.as_str(), "HEAD"])?;

@@ -317,6 +317,14 @@ fn a_line_is_that_of_the_edit_that_wrote_it() {
     .assert_eq(&note);
     assert_eq!(repository.run(&["src/cart.rs", "--note", "-L", "1,1"]).code, 0);
     assert_eq!(String::from_utf8(notes().stdout).unwrap(), note);
+    // The hook replaces only what it wrote itself.
+    for _ in 0..2 {
+        let hook = repository.0.command(&["git-hook", "post-commit"]).env("PATH", std::env::var_os("PATH").unwrap()).output();
+        assert!(hook.unwrap().status.success());
+        let both = String::from_utf8(notes().stdout).unwrap();
+        assert!(both.starts_with("Session: 66666666-") && both.ends_with(&format!("\n\n{note}")), "{both}");
+        assert_eq!(both.matches("Session: ").count(), 1, "{both}");
+    }
     // From a directory below the repository, and from outside.
     let below = repository
         .0
