@@ -98,7 +98,7 @@ fn check_all(env: &Env, arguments: &Arguments, limits: &CheckLimits) -> Result<V
     sessions.sort_by(|a, b| a.path.cmp(&b.path));
     bulk::visit(env, sessions, &mut |env, _| {
         let found = env.find(None)?;
-        let beside = check_files_beside(env, &found, &workspace::companions(env.disk, &found).files, limits)?;
+        let beside = check_files_beside(env, &found, &workspace::companions(env.disk, &found)?.files, limits)?;
         Ok(std::iter::once(check_session(env, found, limits)?).chain(beside).collect())
     })
 }
@@ -167,7 +167,7 @@ fn check_session(env: &Env, found: Found, limits: &CheckLimits) -> Result<Checke
 
 /// Returns the credentials in the files beside a session and in the sessions of its subagents: one entry for each file that has some.
 fn check_beside(env: &Env, found: &Found, limits: &CheckLimits) -> Result<Vec<CheckedSession>, CommandError> {
-    let companions = workspace::companions(env.disk, found);
+    let companions = workspace::companions(env.disk, found)?;
     let mut checked = check_files_beside(env, found, &companions.files, limits)?;
     let secrets_only = CheckLimits { no_secrets: limits.no_secrets, ..CheckLimits::default() };
     for subagent in companions.subagents.into_iter().filter(|_| limits.no_secrets) {

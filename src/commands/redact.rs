@@ -88,7 +88,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
 /// Redacts the sessions of the subagents, each as an operation of its own, and returns a note on each that has credentials.
 fn redact_subagents(env: &Env, arguments: &Arguments) -> Result<Vec<String>, CommandError> {
     let mut notes = Vec::new();
-    for subagent in workspace::companions(env.disk, &env.find(None)?).subagents {
+    for subagent in workspace::companions(env.disk, &env.find(None)?)?.subagents {
         let id = subagent.location.id.clone();
         match redact(&env.visiting(&subagent), arguments) {
             Ok((report, rewritten)) if report.edits > 0 || rewritten > 0 => {
@@ -139,7 +139,7 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize),
     let (all, options) = (arguments.is_everywhere(), arguments.applied());
     let mut rewrites = 0;
     let found = env.find(None)?;
-    let beside = workspace::companions(env.disk, &found);
+    let beside = workspace::companions(env.disk, &found)?;
     let chosen: RefCell<BTreeSet<BlockNumber>> = RefCell::default();
     let mut report = change(env, options, &|draft, opened| {
         let reading = &opened.workspace.reading;

@@ -1,7 +1,6 @@
 //! The files beside a session that belong to it: outputs that the client stores apart, and the sessions of its subagents.
 
 use super::apply::temporary;
-use super::find::find_in_directory;
 use super::secret_scan::SecretMatch;
 use super::{ApplyError, Found};
 use crate::engine::{self, Known, Secret, masked};
@@ -24,23 +23,28 @@ pub struct Companions {
     pub subagents: Vec<Found>,
 }
 
-/// Returns the files beside a session. A directory that cannot be read has none; links and special files are left out.
-pub fn companions(disk: &dyn Disk, found: &Found) -> Companions {
+/// Returns the files beside a session; links and special files are left out.
+/// Errors: a directory cannot be read.
+pub fn companions(disk: &dyn Disk, found: &Found) -> io::Result<Companions> {
     let mut companions = Companions::default();
     let mut directories: Vec<PathBuf> = found.provider.companions_directory(&found.path).into_iter().collect();
-    companions.subagents.extend(directories.iter().flat_map(|directory| find_in_directory(disk, found.provider, directory)));
     while let Some(directory) = directories.pop() {
-        for Entry { path, directory, identity } in disk.list(&directory).unwrap_or_default() {
-            if directory {
-                directories.push(path);
-            } else if identity.is_some() && found.provider.locate(&path).is_none() {
-                companions.files.push(path);
+        let entries = match disk.list(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", directory.display())))?,
+        };
+        for Entry { path, directory, identity } in entries {
+            match found.provider.locate(&path) {
+                _ if directory => directories.push(path),
+                _ if identity.is_none() => {}
+                Some(location) => companions.subagents.push(Found { provider: found.provider, path, location }),
+                None => companions.files.push(path),
             }
         }
     }
     companions.files.sort();
     companions.subagents.sort_by(|a, b| a.path.cmp(&b.path));
-    companions
+    Ok(companions)
 }
 
 /// Returns the content of a text file; `None` if it is not a text.
@@ -179,4 +183,32 @@ fn replace(disk: &dyn Disk, path: &Path, before: &[u8], after: &[u8]) -> Result<
         return Err(error.into());
     }
     Ok(path.parent().map_or(Ok(()), |directory| disk.sync_directory(directory))?)
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests write files")]
+mod tests {
+    use super::*;
+    use crate::fsio::RealDisk;
+    use crate::fsio::failing::FailingDisk;
+
+    #[test]
+    fn a_directory_that_cannot_be_read_is_not_an_empty_one() {
+        let home = tempfile::tempdir().unwrap();
+        let session = home.path().join("s.jsonl");
+        let beside = home.path().join("s").join("subagents");
+        std::fs::write(&session, "{\"type\":\"mode\",\"sessionId\":\"s\"}\n").unwrap();
+        let found = Found::announced(&session).unwrap();
+        assert!(companions(&RealDisk, &found).unwrap().files.is_empty(), "a directory that does not exist is empty");
+        std::fs::create_dir_all(&beside).unwrap();
+        std::fs::write(beside.join("notes.txt"), "x").unwrap();
+        let agent = beside.join("agent-a0000000000000001.jsonl");
+        std::fs::write(&agent, "").unwrap();
+        let Companions { files, subagents } = companions(&RealDisk, &found).unwrap();
+        assert_eq!((files, subagents[0].path.clone(), subagents.len()), (vec![beside.join("notes.txt")], agent, 1));
+        for call in 0..2 {
+            let error = companions(&FailingDisk::new(call, false), &found).err().map(|error| error.to_string());
+            assert!(error.is_some_and(|error| error.contains("injected fault")), "call {call}");
+        }
+    }
 }

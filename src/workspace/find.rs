@@ -153,12 +153,6 @@ fn linked_directories(disk: &dyn Disk, roots: &[PathBuf], mut entries: Vec<PathB
     entries
 }
 
-pub(super) fn find_in_directory(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, directory: &Path) -> Vec<Found> {
-    let mut all = Vec::new();
-    find_in(disk, provider, vec![directory.to_owned()], &mut |_, _| {}, &mut all);
-    all.into_iter().flatten().map(|(found, _)| found).collect()
-}
-
 /// Lists the subdirectories and the sessions of a provider in a directory.
 fn list_directory(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, directory: PathBuf) -> Listing {
     let mut listing = Listing::default();
