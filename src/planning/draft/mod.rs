@@ -120,6 +120,8 @@ pub struct Draft<'a> {
     pub(super) texts: Option<Rc<ModelTexts>>,
     /// The row of the first prompt, computed on first use.
     first_prompt: OnceCell<Option<usize>>,
+    /// The first and the last edit in the log of each block, in any slot.
+    logged: FxHashMap<(RowAddress, u32), (&'a LoggedEdit, &'a LoggedEdit)>,
 }
 
 impl<'a> Draft<'a> {
@@ -134,6 +136,11 @@ impl<'a> Draft<'a> {
     ) -> Result<Draft<'a>, PlanError> {
         let session = &source.reading.session;
         let base_hash = rows.session_hash(session)?.ok_or(PlanError::Moved)?;
+        let mut logged = FxHashMap::default();
+        for edit in source.history.operations.iter().flat_map(|operation| &operation.edits) {
+            let Some(index) = edit.slot.index() else { continue };
+            logged.entry((edit.row, index)).and_modify(|(_, last)| *last = edit).or_insert((edit, edit));
+        }
         Ok(Draft {
             source,
             originals,
@@ -157,6 +164,7 @@ impl<'a> Draft<'a> {
             restores: false,
             texts: None,
             first_prompt: OnceCell::new(),
+            logged,
         })
     }
 
@@ -286,9 +294,8 @@ impl<'a> Draft<'a> {
     fn place(&self, block: &Block) -> Result<(RowAddress, Slot), PlanError> {
         let address = self.addresses.address(block.row).ok_or(PlanError::Immutable(block.number))?;
         // An image that was replaced by text is still changed as a whole.
-        let logged = self.source.history.edits_of(address, block.index).last();
-        let slot = match logged {
-            Some((_, edit)) => Some(edit.slot),
+        let slot = match self.logged.get(&(address, block.index)) {
+            Some((_, last)) => Some(last.slot),
             None => self.source.provider.slot(&self.line(block.row)?, block.index),
         };
         Ok((address, slot.ok_or(PlanError::Immutable(block.number))?))
@@ -297,7 +304,7 @@ impl<'a> Draft<'a> {
     /// Returns the first edit of a block in the log: its value before is the original.
     fn first_edit(&self, block: &Block) -> Option<&'a LoggedEdit> {
         let address = self.addresses.address(block.row)?;
-        self.source.history.edits_of(address, block.index).next().map(|(_, edit)| edit)
+        self.logged.get(&(address, block.index)).map(|(first, _)| *first)
     }
 
     fn replaced(&self, number: BlockNumber, edit: &LoggedEdit) -> Result<Vec<u8>, PlanError> {
