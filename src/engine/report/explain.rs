@@ -128,7 +128,7 @@ fn because(reading: &Analysis, block: &Block) -> Vec<String> {
         State::Stale if facts.superseded => {}
         State::Stale => because.extend(limit.map(|limit| unused(block, limit))),
         State::Referenced => {
-            because.push(format!("the last time {}", ago(reading.steps, usefulness.last_step.unwrap_or_default())));
+            because.push(format!("last used {}", ago(reading.steps, usefulness.last_step.unwrap_or_default())));
         }
         State::Active if limit.is_none() => {
             because.push(match () {

@@ -55,10 +55,14 @@ pub fn placeholder_label(block: &Block) -> String {
 
 /// Removes a leading change of directory from a command.
 fn without_directory(command: &str) -> &str {
-    const ENDS: [char; 4] = ['&', ';', ' ', '\n'];
-    let rest =
-        command.strip_prefix("cd ").and_then(|rest| rest.find(['&', ';', '\n']).map(|at| rest[at..].trim_start_matches(ENDS)));
-    rest.filter(|rest| !rest.is_empty()).unwrap_or(command)
+    let is_end = |(at, end): &(usize, char)| match end {
+        ';' | '\n' => true,
+        '&' => command[at + 1..].starts_with('&'),
+        _ => false,
+    };
+    let end = command.starts_with("cd ").then(|| command.char_indices().find(is_end)).flatten();
+    let rest = end.map_or("", |(at, _)| command[at..].trim_start_matches(['&', ';', ' ', '\n']));
+    if rest.is_empty() { command } else { rest }
 }
 
 /// Returns the last components of an absolute path, and of a command what follows a leading `cd`; other targets are returned unchanged.
@@ -130,6 +134,9 @@ mod tests {
             ("cd /home/ann/project && make all", "make all"),
             ("cd shop; make all", "make all"),
             ("cd /home/ann/project", "cd /home/ann/project"),
+            ("cd /home/ann 2>&1 | head -1", "cd /home/ann 2>&1 | head -1"),
+            ("cd /home/ann 2>&1 && make", "make"),
+            ("cd shop & make", "cd shop & make"),
         ] {
             assert_eq!(short_target(command, false), short);
         }
