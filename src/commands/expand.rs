@@ -35,7 +35,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     change(env, arguments.options, &|draft, opened| {
         let reading = &opened.workspace.reading;
         let shorter = |number: &BlockNumber| reading.block(*number).is_some_and(|block| block.level > level);
-        let selected = selector.select(reading)?;
+        let selected = selector.select_marked(reading)?;
         if let Some(id) = folded_by(env, opened, &selected)?
             && let Some(operation) = opened.workspace.history.operation(id)
         {

@@ -37,7 +37,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ShowReport, CommandErr
 pub fn content(env: &Env, selectors: &[String]) -> Result<ShowReport, CommandError> {
     let parsed = env.selector(selectors)?;
     let workspace = env.open(None)?;
-    let numbers = parsed.select(&workspace.reading)?;
+    let numbers = parsed.select_marked(&workspace.reading)?;
     if numbers.is_empty() {
         let error = anyhow!("no block matches '{}'", selectors.join(", "));
         return Err(CommandError::new(ErrorKind::Refused, error).hint("to list every block: aperture blocks all"));

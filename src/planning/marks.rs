@@ -2,7 +2,7 @@
 
 use super::addresses::Addresses;
 use crate::engine::Analysis;
-use crate::model::{Block, BlockChange, History, Key, Level, MarkAddress, MarkKind, Pin, Session, Slot};
+use crate::model::{Block, BlockChange, History, Key, Level, MarkAddress, MarkKind, Marker, Pin, Session, Slot};
 use rustc_hash::FxHashMap;
 
 /// Sets pins, focus marks and changes by other programs on the blocks of a session, and the words of the model on its turns.
@@ -60,8 +60,9 @@ pub fn logged_costs(session: &Session, history: &History) -> FxHashMap<usize, f6
     }
     let changes = last_changes(&Addresses::new(session), &first_blocks(session), history).into_iter();
     let is_in_force = |(place, change): &(usize, &BlockChange)| {
-        let level = session.blocks.get(*place).map(marked_level);
-        level.is_some_and(|level| level == change.level_after && level != Level::Original) && change.tokens_after > 0.0
+        let marker = session.blocks.get(*place).and_then(|block| block.marker);
+        let is_of_change = |marker: Marker| (marker.number, marker.level) == (change.number, change.level_after);
+        marker.is_some_and(is_of_change) && change.tokens_after > 0.0
     };
     changes.filter(is_in_force).map(|(place, change)| (place, change.tokens_after)).collect()
 }

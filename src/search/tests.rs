@@ -8,6 +8,7 @@ use crate::fsio::{Disk, RealDisk};
 use crate::provider::{PROVIDERS, by_name};
 use crate::store::{Cache, Seal, SearchIndex};
 use crate::workspace::{Found, TracePosition, load};
+use rustc_hash::FxHashMap;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -114,7 +115,7 @@ fn turns_have_the_numbers_of_the_analysis() {
             // The rows of the session that it continues are in another file.
             continue;
         }
-        let reading = outline(session, |session| provider.window(session), &ReadSettings::default());
+        let reading = outline(session, |session| provider.window(session), &ReadSettings::default(), &FxHashMap::default());
         let source = Source::new(found, RealDisk.identify(&path).unwrap());
         source
             .read(&RealDisk, &mut TracePosition::default(), &mut |_, event| {

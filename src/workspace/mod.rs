@@ -109,7 +109,7 @@ impl<'a> Workspace<'a> {
         let logged = planning::logged_costs(&session, &history);
         let mut reading = match whole(&session) {
             true => engine::read_changed(session, window, settings, &logged),
-            false => engine::outline(session, window, settings),
+            false => engine::outline(session, window, settings, &logged),
         };
         reading.known = known;
         let Capacity { tokens, source, .. } = reading.capacity;

@@ -306,7 +306,7 @@ fn best_blocks(
 /// Returns the blocks that the query names; `None` if it is words, such as an identifier that only looks like a tool-use id.
 fn chosen(arguments: &Arguments, workspace: &Workspace<'_>) -> Result<Option<BTreeSet<BlockNumber>>, CommandError> {
     let Some(selector) = arguments.selector() else { return Ok(None) };
-    match selector.select(&workspace.reading) {
+    match selector.select_marked(&workspace.reading) {
         Ok(numbers) => Ok(Some(numbers.into_iter().collect())),
         Err(SelectorError::NoSuchCall(_)) => Ok(None),
         Err(error) => Err(error.into()),

@@ -65,9 +65,14 @@ pub fn read(session: Session, window: Window, settings: &ReadSettings) -> Analys
 }
 
 /// Makes a cheap partial analysis, turns and window only: nothing has a price, a use, a state or a topic, and of
-/// the zones only cold storage is sure.
-pub fn outline(mut session: Session, window: impl FnOnce(&Session) -> Window, settings: &ReadSettings) -> Analysis {
-    levels(&mut session);
+/// the zones only cold storage is sure. `logged` is that of [`read_changed`].
+pub fn outline(
+    mut session: Session,
+    window: impl FnOnce(&Session) -> Window,
+    settings: &ReadSettings,
+    logged: &FxHashMap<usize, f64>,
+) -> Analysis {
+    levels(&mut session, logged);
     let (turns, steps) = turns::number(&mut session);
     calls::pair(&mut session);
     let window = window(&session);
@@ -76,10 +81,10 @@ pub fn outline(mut session: Session, window: impl FnOnce(&Session) -> Window, se
 }
 
 /// Writes into every block how much is left of it.
-fn levels(session: &mut Session) {
-    for block in &mut session.blocks {
-        // A marker line with another block's number is a quotation: only aperture knows the number that a block will have.
-        block.marker = block.marker.filter(|marker| marker.number == block.number);
+fn levels(session: &mut Session, logged: &FxHashMap<usize, f64>) {
+    for (place, block) in session.blocks.iter_mut().enumerate() {
+        // A marker line with another block's number is a quotation, unless the log has it: the block had that number then.
+        block.marker = block.marker.filter(|marker| marker.number == block.number || logged.contains_key(&place));
         block.level = block.marker.map_or(Level::Original, |marker| marker.level);
     }
 }
@@ -97,7 +102,7 @@ pub fn read_changed(
     settings: &ReadSettings,
     logged: &FxHashMap<usize, f64>,
 ) -> Analysis {
-    levels(&mut session);
+    levels(&mut session, logged);
     let impossible = tokens::void_impossible(&mut session);
     let (mut turns, steps) = turns::number(&mut session);
     calls::pair(&mut session);
@@ -175,7 +180,7 @@ fn compacted_at(session: &Session, model: &str) -> u64 {
 /// Returns the estimated cost of a window without a bill of its own: of each block of the session, by its index, and of all that is
 /// sent.
 pub fn unbilled_costs(session: &mut Session, window: &Window, model: &str) -> (Vec<f64>, f64) {
-    levels(session);
+    levels(session, &FxHashMap::default());
     let bills = tokens::bills(session, model);
     let price = tokens::count_window(session, window, bills);
     (session.blocks.iter().map(|block| block.tokens.value).collect(), price.total.value)

@@ -253,6 +253,24 @@ impl Selector {
         Ok(reading.session.blocks.iter().filter(|block| self.0.matches(block, reading)).map(|block| block.number).collect())
     }
 
+    /// Returns the selected blocks, and those whose marker has a number that it names: a marker keeps the number that its block had before
+    /// an operation removed rows.
+    /// Errors: as [`Selector::select`].
+    pub fn select_marked(&self, reading: &Analysis) -> Result<Vec<BlockNumber>, SelectorError> {
+        let marked =
+            |block: &&Block| block.marker.is_some_and(|marker| marker.number != block.number && self.0.has(marker.number));
+        let marked: Vec<&Block> = reading.session.blocks.iter().filter(marked).collect();
+        let is_marked = |number| marked.iter().any(|block| block.marker.is_some_and(|marker| marker.number == number));
+        let mut numbers = match self.select(reading) {
+            Err(SelectorError::NoSuchBlock { number, .. }) if is_marked(number) => Vec::new(),
+            selected => selected?,
+        };
+        numbers.extend(marked.iter().map(|block| block.number));
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers)
+    }
+
     /// Returns the blocks that it names by number or tool-use id, not by a property.
     pub fn named(&self, reading: &Analysis) -> Vec<BlockNumber> {
         reading.session.blocks.iter().filter(|block| self.0.names(block, reading)).map(|block| block.number).collect()
@@ -293,6 +311,15 @@ impl Node {
             Node::Not(inner) => inner.check(reading),
             Node::And(nodes) | Node::Or(nodes) => nodes.iter().try_for_each(|node| node.check(reading)),
             _ => Ok(()),
+        }
+    }
+
+    /// Returns true if it names a single number.
+    fn has(&self, number: BlockNumber) -> bool {
+        match self {
+            Node::Numbers(range) => range.start() == range.end() && *range.start() == number,
+            Node::Or(nodes) => nodes.iter().any(|node| node.has(number)),
+            _ => false,
         }
     }
 

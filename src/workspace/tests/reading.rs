@@ -9,6 +9,7 @@ use crate::provider::claude_code::ClaudeCode;
 use crate::provider::{FileKind, PROVIDERS, sniff};
 use crate::store::Seal;
 use crate::testing::{fixtures, sample};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -49,7 +50,7 @@ fn an_outline_says_what_a_reading_says() {
         let provider = provider(&fs::read(&fixture).unwrap());
         let settings = ReadSettings::default();
         let window = |session: &Session| provider.window(session);
-        let outline = engine::outline(fresh(&fixture), window, &settings);
+        let outline = engine::outline(fresh(&fixture), window, &settings, &FxHashMap::default());
         let reading = engine::read_with(fresh(&fixture), window, &settings);
         let fixture = fixture.display();
         assert_eq!(outline.window, reading.window, "{fixture}");
