@@ -3,8 +3,10 @@
 
 use crate::fsio::failing::FailingDisk;
 use std::fs;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 /// The directories of the fixtures of clients whose sessions are only read.
 const ONLY_READ: [&str; 2] = ["gemini", "opencode"];
@@ -49,9 +51,15 @@ pub fn all_or<T>(all: T, usual: T) -> T {
     if std::env::var_os("APERTURE_ALL_CASES").is_some() { all } else { usual }
 }
 
-/// Returns every `stride`th case, beginning with the first; each of them if every case is to be tested.
+/// Returns every `stride`th case, beginning with the first; each of them if every case is to be tested. The first sample is reported.
 pub fn sample<T>(cases: impl IntoIterator<Item = T>, stride: usize) -> impl Iterator<Item = T> {
-    cases.into_iter().step_by(all_or(1, stride))
+    static REPORT: Once = Once::new();
+    let stride = all_or(1, stride);
+    if stride > 1 {
+        let line = b"skipped: most cases of the laws over many; to run all: APERTURE_ALL_CASES=1\n";
+        REPORT.call_once(|| std::io::stderr().write_all(line).unwrap());
+    }
+    cases.into_iter().step_by(stride)
 }
 
 /// A kind of failure of a disk call.

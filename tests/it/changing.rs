@@ -1,6 +1,6 @@
 //! Tests of the commands that change a session: their output, and their common properties.
 
-use crate::sandbox::{Sandbox, directory_in, homes, repository};
+use crate::sandbox::{Sandbox, all_or, directory_in, homes, repository, sample};
 use aperture::engine::{self, marker};
 use expect_test::{expect, expect_file};
 use std::collections::BTreeMap;
@@ -464,7 +464,7 @@ fn every_change_keeps_the_laws() {
     for line in ["compress 16 --level minimal", "pin 14", "focus 22"] {
         done(&sandbox, line);
     }
-    for line in CHANGING {
+    for line in sample(CHANGING, 2) {
         laws(&sandbox, line);
         done(&sandbox, "undo");
     }
@@ -486,6 +486,30 @@ fn every_change_keeps_the_laws() {
 /// A text of some kilobytes of which hardly a line will be needed.
 fn long_text() -> String {
     (0..60).map(|line| format!("\\nStep {line} went well, and nothing of it was unusual.")).collect()
+}
+
+/// A marker has the number that its block had before a note before it was taken out.
+#[test]
+fn a_block_is_found_by_the_number_in_its_marker() {
+    let sandbox = crate::obeying::sandbox();
+    let shown = |selector: &str| -> Vec<u64> {
+        let shown = sandbox.json(&["show", selector], "aperture.show/2");
+        shown["blocks"].as_array().unwrap().iter().map(|block| block["number"].as_u64().unwrap()).collect()
+    };
+    done(&sandbox, "create 'a note'");
+    let text: String = (0..60).map(|line| format!("Step {line} went well.\n")).collect();
+    crate::obeying::say(&sandbox, &text);
+    let number = *shown("all").last().unwrap();
+    done(&sandbox, &format!("compress {number} --level minimal"));
+    done(&sandbox, "undo 1");
+    assert_eq!(shown(&number.to_string()), [number - 1]);
+    assert!(done(&sandbox, &format!("recall {number}")).contains("Step 31 went well."));
+    crate::obeying::say(&sandbox, "Done.");
+    assert_eq!(shown(&number.to_string()), [number - 1, number], "the number is of another block now");
+    assert_eq!(shown(&format!("{}", number - 1)), [number - 1]);
+    done(&sandbox, &format!("expand {number}"));
+    assert!(done(&sandbox, &format!("show {}", number - 1)).contains("Step 31 went well."));
+    assert_eq!(shown(&number.to_string()), [number], "the marker is gone");
 }
 
 #[test]
@@ -953,7 +977,7 @@ fn the_exit_code_says_whether_something_is_different() {
 #[test]
 fn lines_that_stay_are_short_and_say_what_was_there() {
     let mut tokens = [Vec::new(), Vec::new()];
-    for home in homes() {
+    for home in sample(homes().into_iter().skip(all_or(0, 2)), 3) {
         let sandbox = Sandbox::of(&home);
         let blocks = json(&sandbox, "blocks all", "blocks");
         let is_result = |number: u64| {
@@ -981,7 +1005,7 @@ fn lines_that_stay_are_short_and_say_what_was_there() {
     for (tokens, level) in tokens.iter().zip(["archived", "minimal"]) {
         let average = tokens.iter().sum::<f64>() / tokens.len() as f64;
         eprintln!("{} lines that are {level}: {average:.1} o200k tokens on average", tokens.len());
-        assert!(tokens.len() > 20 && average < 30.0, "{level}: {average}");
+        assert!(tokens.len() > all_or(20, 5) && average < 30.0, "{level}: {average}");
     }
 }
 
@@ -997,7 +1021,7 @@ fn a_plan_that_is_known_is_the_same_plan() {
     assert_eq!(known("UPDATE plans SET key = key"), lines.len());
     assert_eq!(plans(), first);
     // A damaged plan is not used.
-    for plan in ["x'0102'", "x''", "substr(plan, 1, length(plan) / 2)", "plan || x'00'"] {
+    for plan in sample(["x'0102'", "x''", "substr(plan, 1, length(plan) / 2)", "plan || x'00'"], 2) {
         known(&format!("UPDATE plans SET plan = CAST({plan} AS BLOB)"));
         assert_eq!(plans(), first, "{plan}");
     }
@@ -1060,7 +1084,7 @@ fn sequences_are_undone_to_the_byte() {
         assert!(done(&sandbox, "verify").contains("nothing is in force"), "{fixture}: {lines:?}");
     };
     let compress = "compress --preset aggressive";
-    for fixture in ["tools-and-spill", "older-model", "subagents-and-tasks", "rewind"] {
+    for fixture in sample(["tools-and-spill", "older-model", "subagents-and-tasks", "rewind"], 2) {
         check(fixture, true, &["compress --preset light --force", "compact 1..2", compress, "all"]);
         check(fixture, true, &["compress 3..15 --level minimal", "recall 16 --inject", "archive 20", "all"]);
         check(fixture, true, &["create a", "undo", "create b", "undo 2", "undo", "undo", "restore original"]);

@@ -1,6 +1,6 @@
 //! Tests of `aperture convert` and of the exports for other programs.
 
-use crate::sandbox::{Sandbox, homes};
+use crate::sandbox::{Sandbox, homes, sample};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -70,7 +70,7 @@ fn a_session_of_claude_code_becomes_one_of_codex() {
 /// The words of the user are all there, and no other text counts as theirs; there and back again.
 #[test]
 fn the_words_of_the_user_are_the_same_in_the_other_client() {
-    for home in homes() {
+    for home in sample(homes(), 3) {
         let sandbox = Sandbox::of(&home);
         let mut files = Vec::new();
         crate::window::files(&sandbox.home.join(".claude"), &mut files);
@@ -225,7 +225,7 @@ fn a_conversation_is_exported_as_markdown() {
 
 #[test]
 fn trajectories_and_traces_of_all_fixtures_follow_their_formats() {
-    for home in homes() {
+    for home in sample(homes(), 3) {
         let sandbox = Sandbox::of(&home);
         for (id, _) in sessions(&sandbox) {
             let timeline = sandbox.json(&["timeline", &id, "--limit", "0"], "aperture.timeline/1");

@@ -1,12 +1,15 @@
 //! Every command that a command prints can be run as printed, in the state and in the directory in which it was printed.
 
 use crate::changing::{open_in_client, words};
-use crate::sandbox::{Outcome, Sandbox, repository, sample};
+use crate::sandbox::{Outcome, Sandbox, all_or, repository, sample};
 use aperture::commands::{CommandLine, definition};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// The number of states.
+const STATES: usize = 11;
 
 /// Command lines with the commands that all states can be asked for; `{s}` is the option that names the session, or nothing.
 const LINES: &[&str] = &[
@@ -262,6 +265,8 @@ struct State {
     copy: tempfile::TempDir,
     /// The option that names the session, or nothing.
     session: &'static str,
+    /// The first of the command lines that are run by default; together, the states run each line.
+    share: usize,
     directory: PathBuf,
     before: Prints,
 }
@@ -269,12 +274,12 @@ struct State {
 type Prints = BTreeMap<PathBuf, (u64, SystemTime)>;
 
 impl State {
-    fn new(sandbox: Sandbox, session: &'static str) -> State {
+    fn new(sandbox: Sandbox, session: &'static str, share: usize) -> State {
         let copy = tempfile::TempDir::new().unwrap();
         let directory = if session.is_empty() { sandbox.project.clone() } else { sandbox.home.join("elsewhere") };
         fs::create_dir_all(&directory).unwrap();
         fs::create_dir_all(sandbox.home.join("DIRECTORY")).unwrap();
-        let mut state = State { sandbox, copy, session, directory, before: Prints::new() };
+        let mut state = State { sandbox, copy, session, share, directory, before: Prints::new() };
         state.save();
         state
     }
@@ -319,7 +324,8 @@ impl State {
         let home = self.sandbox.home.display().to_string();
         // A name that is not a command names no session either.
         let is_asked = |line: &&&str| self.session.is_empty() || !FOREIGN.contains(&line.split(' ').next().unwrap_or_default());
-        sample(LINES.iter().filter(is_asked), 5)
+        sample(LINES.iter().skip(all_or(0, self.share)), STATES)
+            .filter(is_asked)
             .map(|line| line.replace("{s}", self.session).replace("{home}", &home).trim().to_owned())
             .collect()
     }
@@ -468,19 +474,19 @@ fn changed() -> Sandbox {
 
 #[test]
 fn commands_printed_about_a_plain_session_run() {
-    check(&State::new(plain(), ""));
+    check(&State::new(plain(), "", 0));
 }
 
 #[test]
 fn commands_printed_about_a_changed_session_run() {
-    check(&State::new(changed(), ""));
+    check(&State::new(changed(), "", 1));
 }
 
 #[test]
 fn commands_printed_about_an_open_session_run() {
     let sandbox = changed();
     open_in_client(&sandbox);
-    check(&State::new(sandbox, ""));
+    check(&State::new(sandbox, "", 2));
 }
 
 #[test]
@@ -488,7 +494,7 @@ fn commands_printed_about_pending_commands_run() {
     let sandbox = crate::obeying::sandbox();
     crate::obeying::say(&sandbox, "@archive(16, reason: read) and @compress(24, minimal) @pin(38)");
     sandbox.run(&["obey"]);
-    check(&State::new(sandbox, ""));
+    check(&State::new(sandbox, "", 3));
 }
 
 #[test]
@@ -497,7 +503,7 @@ fn commands_printed_about_pending_commands_of_an_open_session_run() {
     crate::obeying::say(&sandbox, "@archive(16, reason: read) and @compress(24, minimal) @pin(38)");
     sandbox.run(&["obey"]);
     open_in_client(&sandbox);
-    check(&State::new(sandbox, ""));
+    check(&State::new(sandbox, "", 4));
 }
 
 #[test]
@@ -507,13 +513,13 @@ fn commands_printed_about_a_damaged_session_run() {
     let text = fs::read_to_string(&path).unwrap();
     let text = text.replace("[aperture", "[apertura");
     fs::write(&path, &text[..text.len() - 40]).unwrap();
-    check(&State::new(sandbox, ""));
+    check(&State::new(sandbox, "", 5));
 }
 
 #[test]
 fn commands_printed_without_sessions_run() {
     let sandbox = Sandbox::new();
-    check(&State::new(sandbox, ""));
+    check(&State::new(sandbox, "", 6));
 }
 
 #[test]
@@ -521,13 +527,13 @@ fn commands_printed_about_a_session_of_another_directory_run() {
     let sandbox = changed();
     sandbox.add("older-model");
     sandbox.add("codex-tools");
-    check(&State::new(sandbox, "-s 11111111"));
+    check(&State::new(sandbox, "-s 11111111", 7));
 }
 
 #[test]
 fn commands_printed_about_a_codex_session_run() {
     let sandbox = Sandbox::of("codex-tools");
-    check(&State::new(sandbox, ""));
+    check(&State::new(sandbox, "", 8));
 }
 
 #[test]
@@ -536,14 +542,14 @@ fn commands_printed_about_many_sessions_run() {
     for fixture in ["older-model", "interactive-compact", "codex-tools", "codex-compaction", "codex-fork"] {
         sandbox.add(fixture);
     }
-    check(&State::new(sandbox, ""));
+    check(&State::new(sandbox, "", 9));
 }
 
 #[test]
 fn commands_printed_about_memories_run() {
     let sandbox = crate::memory::learned();
     sandbox.write(".aperture/memory/factual/gotchas.md", crate::memory::REFUTED);
-    check(&State::new(sandbox, ""));
+    check(&State::new(sandbox, "", 10));
 }
 
 #[test]

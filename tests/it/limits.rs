@@ -90,7 +90,7 @@ fn message(row: usize, parent: Option<usize>, kind: &str, content: Value) -> Val
 /// Files with many repetitions of an element. If a command takes quadratic time, this test does not finish.
 #[test]
 fn hostile_files_are_read_in_time_that_grows_with_them() {
-    let many = all_or(20_000, 2_000);
+    let many = all_or(20_000, 500);
     let words = |number: usize| json!({"type": "text", "text": format!("w{number} x.")});
     let blocks = [
         message(0, None, "user", (0..many).map(words).collect()),

@@ -1,7 +1,7 @@
 //! Laws of the packer, over all fixtures.
 
 use crate::commands::ids;
-use crate::sandbox::{Sandbox, homes, repository};
+use crate::sandbox::{Sandbox, all_or, homes, repository, sample};
 use expect_test::expect_file;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -25,12 +25,12 @@ fn units(pack: &Value) -> BTreeSet<String> {
 #[test]
 fn a_pack_observes_its_budget_grows_with_it_and_counts_the_rest() {
     let mut packs = 0;
-    for home in homes() {
+    for home in sample(homes(), 2) {
         let sandbox = Sandbox::of(&home);
         for id in ids(&sandbox) {
             let all = pack(&sandbox, &id, "10M").map(|all| units(&all)).unwrap_or_default();
             let mut before = BTreeSet::new();
-            for budget in BUDGETS {
+            for budget in sample(BUDGETS, 3) {
                 let Some(packed) = pack(&sandbox, &id, budget) else {
                     assert!(before.is_empty(), "{home} {id}: {budget} is too small, a smaller budget was not");
                     continue;
@@ -49,7 +49,7 @@ fn a_pack_observes_its_budget_grows_with_it_and_counts_the_rest() {
             }
         }
     }
-    assert!(packs > 50, "{packs}");
+    assert!(packs > all_or(50, 8), "{packs}");
 }
 
 /// Every text is made from originals.

@@ -1,10 +1,12 @@
 //! An isolated environment for the program: own home, own cache, fixed clock, fixed width.
 
 use aperture::provider::claude_code::slug;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 use tempfile::TempDir;
 
@@ -43,9 +45,18 @@ pub fn all_or<T>(all: T, usual: T) -> T {
     if std::env::var_os("APERTURE_ALL_CASES").is_some() { all } else { usual }
 }
 
-/// Returns every `stride`th case, beginning with the first; each of them if every case is to be tested.
+/// Returns every `stride`th case, beginning with the first; each of them if every case is to be tested. The first sample of a test is
+/// reported.
 pub fn sample<T>(cases: impl IntoIterator<Item = T>, stride: usize) -> impl Iterator<Item = T> {
-    cases.into_iter().step_by(all_or(1, stride))
+    static REPORTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let cases: Vec<T> = cases.into_iter().collect();
+    let (all, stride) = (cases.len(), all_or(1, stride));
+    let chosen = all.div_ceil(stride);
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    if chosen < all && REPORTED.lock().unwrap().insert(test) {
+        skipped(&format!("{} of {all} cases; to run all: APERTURE_ALL_CASES=1", all - chosen));
+    }
+    cases.into_iter().step_by(stride)
 }
 
 /// Waits until a condition has a value, and returns it. Panics with `what` after [`PATIENCE`].

@@ -1,7 +1,7 @@
 //! Tests of `aperture store`: what is stored is sealed, stays usable, and is lost by no interruption.
 
 use crate::reliability::undo_all;
-use crate::sandbox::{Sandbox, all_or};
+use crate::sandbox::{Sandbox, all_or, skipped};
 use aperture::model::Key;
 use serde_json::{Value, json};
 use std::fs;
@@ -240,12 +240,18 @@ fn passphrases_and_keys_are_replaced() {
     let (old, new) = (("APERTURE_PASSPHRASE", "an old one"), ("APERTURE_PASSPHRASE", "a new one"));
     assert_eq!(run(&["store", "encrypt"], &[]).0, Some(2), "there is nobody to ask");
     assert_eq!(run(&["store", "encrypt"], &[old]).0, Some(0));
-    assert_eq!((run(&["store", "encrypt"], &[old]).0, run(&["log"], &[old])), (Some(0), (Some(0), String::new())));
     assert!(run(&["undo"], &[new]).1.contains("passphrase does not open"));
-    assert_eq!(run(&["store", "rekey"], &[old, ("APERTURE_NEW_PASSPHRASE", "a new one")]).0, Some(0));
-    assert_eq!((run(&["log"], &[old]).1.is_empty(), run(&["log"], &[new]).1.is_empty()), (false, true));
-    let key = key_file(&sandbox);
-    assert_eq!(run(&["store", "rekey", "--data", "--key-file", key.to_str().unwrap()], &[new]).0, Some(0));
+    // A key is derived from a passphrase in seconds where the program is not optimized.
+    let is_whole = all_or(true, false);
+    if is_whole {
+        assert_eq!((run(&["store", "encrypt"], &[old]).0, run(&["log"], &[old])), (Some(0), (Some(0), String::new())));
+        assert_eq!(run(&["store", "rekey"], &[old, ("APERTURE_NEW_PASSPHRASE", "a new one")]).0, Some(0));
+        assert_eq!((run(&["log"], &[old]).1.is_empty(), run(&["log"], &[new]).1.is_empty()), (false, true));
+    } else {
+        skipped("another passphrase; to run all: APERTURE_ALL_CASES=1");
+    }
+    let (key, now) = (key_file(&sandbox), if is_whole { new } else { old });
+    assert_eq!(run(&["store", "rekey", "--data", "--key-file", key.to_str().unwrap()], &[now]).0, Some(0));
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -419,7 +419,7 @@ fn median(sandbox: &Sandbox, arguments: &[&str], runs: usize) -> u128 {
 fn no_command_waits_for_a_server() {
     let hanging = Api::new(|_, _| std::thread::sleep(Duration::from_secs(60)));
     let working = server();
-    let runs = all_or(41, 7);
+    let runs = all_or(41, 3);
     let mut figures = Vec::new();
     for (name, url) in [("off", ""), ("on", &*working.url()), ("hanging", &*hanging.url()), ("dead", "http://127.0.0.1:9")] {
         let sandbox = sandbox(12, url);

@@ -6,6 +6,7 @@ use super::*;
 use crate::engine::cost::tokens::estimate;
 use crate::engine::reduce::{KeptPieces, SUMMARIZED_TOKENS, outline, rendered};
 use crate::model::{Block, BlockKind, Image, Level, Role, Tool, ToolVerb};
+use crate::testing::{all_or, sample};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rustc_hash::FxHashSet;
@@ -162,7 +163,7 @@ fn tool(verb: ToolVerb, target: &str) -> Tool {
 #[test]
 fn the_contents_of_the_fixtures_keep_the_laws() {
     let (mut before, mut after) = (0, [0; 3]);
-    for (kind, content, error) in fixtures() {
+    for (kind, content, error) in sample(fixtures(), 3) {
         let lengths = check_laws(&block(kind, error, &[], None), &content);
         before += content.len();
         for (sum, length) in after.iter_mut().zip(lengths) {
@@ -201,7 +202,8 @@ fn traps_keep_the_laws() {
         "[document]".to_owned(),
     ] {
         for kind in [BlockKind::ToolResult, BlockKind::Text, BlockKind::Image, BlockKind::Document, BlockKind::ToolUse] {
-            for (verb, target) in [(ToolVerb::Read, "/a/b.md"), (ToolVerb::Read, "/a/b.rs"), (ToolVerb::Run, "cargo test")] {
+            let tools = [(ToolVerb::Read, "/a/b.md"), (ToolVerb::Read, "/a/b.rs"), (ToolVerb::Run, "cargo test")];
+            for (verb, target) in sample(tools, 2) {
                 let images = &[Image { width: 800, height: 600, bytes: 0, fault: None }][..usize::from(verb == ToolVerb::Run)];
                 check_laws(&block(kind, false, images, Some(tool(verb, target))), &content);
             }
@@ -319,7 +321,7 @@ fn invalid_ranges_of_a_content_are_empty() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: all_or(64, 16), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_keeps_the_laws(content in content(), kind in 0..8usize, error: bool, images in 0..3usize, verb in 0..3usize) {

@@ -31,7 +31,7 @@ fn a_fork_at_any_block_of_any_fixture_has_the_window_up_to_it() {
         let place = Place::new(&bytes);
         let workspace = place.open(&RealDisk).unwrap();
         let reading = &workspace.reading;
-        let numbers: Vec<BlockNumber> = sample(reading.window.blocks.iter().copied().step_by(2), 32).collect();
+        let numbers: Vec<BlockNumber> = sample(reading.window.blocks.iter().copied().step_by(2), 64).collect();
         for number in numbers {
             let case = format!("{} block {number}", fixture.display());
             let fork = workspace.fork(number, ID, LEAF).unwrap_or_else(|error| panic!("{case}: {error}"));

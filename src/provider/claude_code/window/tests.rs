@@ -2,6 +2,7 @@ use super::super::messages::messages;
 use super::super::parse::parse;
 use super::window;
 use crate::model::{BlockKind, Segment, Session};
+use crate::testing::all_or;
 
 /// Parses rows given as JSON with `'` for `"` into a session and the content of each block.
 fn session(rows: &[String]) -> (Session, Vec<String>) {
@@ -291,7 +292,7 @@ fn cycles_end() {
 
 #[test]
 fn long_chains_of_any_shape_have_a_window() {
-    let count = 20_000;
+    let count = all_or(20_000, 5_000);
     let chain: Vec<String> = (0..count)
         .map(|n| {
             if n % 2 == 0 {
