@@ -28,7 +28,9 @@ pub fn compose(memories: &Memories<'_>, prompt: &str, budget_tokens: usize) -> R
     let (intent, known) = (intent(prompt), known_texts(memories));
     let digests = |known: &str, max_tokens: usize| learning.digests(memories, prompt, known, max_tokens);
     let is_accepted = memories.is_accepted();
-    let input = ComposeInput { memories: &current, is_accepted, prompt, intent, digests: &digests, known: &known, budget_tokens };
+    let open = learning.open_thoughts();
+    let (memories, digests) = (&*current, &digests);
+    let input = ComposeInput { memories, is_accepted, prompt, intent, digests, open, known: &known, budget_tokens };
     Ok((composed(&input), intent))
 }
 

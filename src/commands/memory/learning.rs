@@ -109,6 +109,12 @@ impl Learning {
         digest.lines().filter(|line| !holds_secret(line)).flat_map(|line| [line, "\n"]).collect()
     }
 
+    /// Returns what the last turn left open: that of the newest session with an answer.
+    pub fn open_thoughts(&self) -> &[String] {
+        let answered = self.sessions.iter().filter_map(|session| Some((session.facts.last, session.facts.open.last.as_ref()?)));
+        answered.max_by_key(|(last, _)| *last).map_or(&[], |(_, open)| open)
+    }
+
     /// Returns the name of the file of a session, without its ending.
     pub fn file_name(&self, id: &str) -> String {
         let path = self.sessions.iter().find(|session| session.id == id).map(|session| &session.path);

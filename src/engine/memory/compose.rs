@@ -30,6 +30,8 @@ pub struct ComposeInput<'a> {
     pub intent: Intent,
     /// Returns digests of earlier sessions that match the prompt, given the text so far and the maximum number of tokens.
     pub digests: &'a dyn Fn(&str, usize) -> String,
+    /// Questions and steps that the last turn left open.
+    pub open: &'a [String],
     /// Texts that the client sends anyway, such as its instruction files: what they state is not repeated.
     pub known: &'a [String],
     /// The maximum size, in tokens by [`tokens::count`].
@@ -157,6 +159,8 @@ fn is_stated(paragraphs: &[FxHashSet<u32>], text: &str) -> bool {
     !words.is_empty() && paragraphs.iter().any(|known| words.is_subset(known))
 }
 
+/// Mistakes that a session receives before other failures.
+const LAST_MISTAKES: usize = 3;
 /// Rare words that a prompt and a memory must share; one more if they are less than half of a learned one.
 const LEAST_COMMON_WORDS: usize = 2;
 /// Number of memories that can have a rare word, and the number of memories for each of which one more can.
@@ -183,9 +187,12 @@ struct Part<'a> {
     need: usize,
 }
 
+/// A line, and the memory that it is from; `None` for one that no file holds.
+type Line<'a> = (Option<&'a Memory>, String);
+
 /// The candidates for the lines of a section, the most worth first.
 enum Content<'a> {
-    Lines(Vec<(&'a Memory, String)>),
+    Lines(Vec<Line<'a>>),
     /// Results of a search in earlier sessions.
     Digests,
 }
@@ -201,13 +208,22 @@ struct Composer<'a> {
 impl<'a> Composer<'a> {
     /// Collects all that a section could print in a budget in tokens.
     fn part(&self, section: Section, share: f64, budget: usize) -> Part<'a> {
+        let memories =
+            |found: Vec<&'a Memory>| Content::Lines(found.into_iter().map(|memory| (Some(memory), line(memory))).collect());
         let content = match section {
             Section::Pinned => Content::Lines(self.chosen(&|memory| memory.is_pinned)),
             Section::Certain => Content::Lines(self.chosen(&|memory| !memory.is_pinned)),
             Section::Repository => Content::Lines(self.of_repository()),
             Section::Rules => Content::Lines(self.rules()),
-            Section::Failures => self.memories(&[MemoryKind::Resolution, MemoryKind::Environment]),
-            Section::Agent => self.memories(&self.about_agent()),
+            Section::Open => Content::Lines(self.open()),
+            Section::Mistakes => memories(self.mistakes()),
+            Section::Failures => {
+                let mistakes = self.mistakes();
+                let mut found = self.of_kinds(&[MemoryKind::Resolution, MemoryKind::Environment]);
+                found.retain(|memory| !mistakes.contains(memory));
+                memories(found)
+            }
+            Section::Pages => memories(self.pages()),
             Section::Procedures => Content::Lines(self.procedures()),
             Section::Commands => Content::Lines(self.context(false)),
             Section::Files => Content::Lines(self.context(true)),
@@ -239,14 +255,14 @@ impl<'a> Composer<'a> {
     }
 
     /// Returns the memories that need no evidence, and that are pinned or not: those about the prompt first, then the newest.
-    fn chosen(&self, is_wanted: &dyn Fn(&Memory) -> bool) -> Vec<(&'a Memory, String)> {
+    fn chosen(&self, is_wanted: &dyn Fn(&Memory) -> bool) -> Vec<Line<'a>> {
         let prompt = words(self.input.prompt);
         let memories = self.input.memories.iter().filter(|memory| memory.is_certain() && self.is_trusted(memory));
         let mut found: Vec<&Memory> =
             memories.filter(|memory| is_wanted(memory) && (memory.is_pinned || !self.is_known(&memory.text))).collect();
         let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
         found.sort_by_cached_key(|memory| std::cmp::Reverse((about(memory), memory.last_seen)));
-        found.into_iter().map(|memory| (memory, line(memory))).collect()
+        found.into_iter().map(|memory| (Some(memory), line(memory))).collect()
     }
 
     /// Returns true for a memory of the user; those of a repository that the user did not accept are not.
@@ -255,7 +271,7 @@ impl<'a> Composer<'a> {
     }
 
     /// Returns the memories of a repository that the user did not accept, without those that need a review from any source.
-    fn of_repository(&self) -> Vec<(&'a Memory, String)> {
+    fn of_repository(&self) -> Vec<Line<'a>> {
         let memories = self.input.memories.iter().filter(|memory| !self.is_trusted(memory));
         let found = memories.filter(|memory| {
             memory.state == MemoryState::Active
@@ -263,7 +279,7 @@ impl<'a> Composer<'a> {
                 && !is_dangerous(&memory.text)
                 && !self.is_known(&memory.text)
         });
-        found.map(|memory| (memory, line(memory))).collect()
+        found.map(|memory| (Some(memory), line(memory))).collect()
     }
 
     /// Returns the memories of some kinds, those in use first, then the most seen and the newest.
@@ -288,18 +304,32 @@ impl<'a> Composer<'a> {
         is_stated(&self.known, text)
     }
 
-    /// Returns the kinds about the agent, which only a question for its work brings.
-    fn about_agent(&self) -> Vec<MemoryKind> {
-        const KINDS: [MemoryKind; 3] = [MemoryKind::Mistake, MemoryKind::Capability, MemoryKind::Performance];
-        if self.input.intent == Intent::Introspective { KINDS.to_vec() } else { Vec::new() }
+    /// Returns what the last turn left open.
+    fn open(&self) -> Vec<Line<'a>> {
+        self.input.open.iter().map(|thought| (None, neutral(&one_line(thought)))).collect()
     }
 
-    fn memories(&self, kinds: &[MemoryKind]) -> Content<'a> {
-        Content::Lines(self.of_kinds(kinds).into_iter().map(|memory| (memory, line(memory))).collect())
+    /// Returns the last mistakes whose fix is known, the newest first.
+    fn mistakes(&self) -> Vec<&'a Memory> {
+        let mut found = self.of_kinds(&[MemoryKind::Resolution]);
+        found.sort_by_key(|memory| std::cmp::Reverse((memory.last_seen, memory.id)));
+        found.truncate(LAST_MISTAKES);
+        found
+    }
+
+    /// Returns the pages that the prompt is about: a page of another task tells nothing.
+    fn pages(&self) -> Vec<&'a Memory> {
+        let prompt = words(self.input.prompt);
+        let told =
+            |memory: &Memory| memory.text.rsplit_once(" (http").map_or(0, |(told, _)| words(told).intersection(&prompt).count());
+        let mut found = self.of_kinds(&[MemoryKind::Discovery]);
+        found.retain(|memory| told(memory) >= LEAST_COMMON_WORDS);
+        found.sort_by_cached_key(|memory| std::cmp::Reverse((told(memory), memory.last_seen)));
+        found
     }
 
     /// Returns the first lines that have room, whole, and remembers their memories.
-    fn fit(&mut self, lines: &[(&'a Memory, String)], room: usize) -> Vec<String> {
+    fn fit(&mut self, lines: &[Line<'a>], room: usize) -> Vec<String> {
         let mut left = room;
         let mut kept = Vec::new();
         for (memory, line) in lines {
@@ -307,14 +337,14 @@ impl<'a> Composer<'a> {
             if cost <= left {
                 left -= cost;
                 kept.push(line.clone());
-                self.composition.memories.push((memory.scope, memory.received_as()));
+                self.composition.memories.extend(memory.map(|memory| (memory.scope, memory.received_as())));
             }
         }
         kept
     }
 
     /// Returns what the user said, the most lasting for its length first.
-    fn rules(&self) -> Vec<(&'a Memory, String)> {
+    fn rules(&self) -> Vec<Line<'a>> {
         let kinds = [MemoryKind::Preference, MemoryKind::Correction, MemoryKind::Fact];
         let mut found = self.of_kinds(&kinds);
         // A question tells its reader nothing without the answer, an opinion nothing beyond its task.
@@ -328,11 +358,11 @@ impl<'a> Composer<'a> {
         let order = |memory: &Memory| (statement_worth(memory, brief_of(memory), about(memory), newest) * WORTH_STEPS) as i64;
         found.sort_by_cached_key(|memory| std::cmp::Reverse(order(memory)));
         // The context of a correction, and its sentence as a whole, are in the file.
-        found.into_iter().map(|memory| (memory, line_of(memory, brief_of(memory).text))).collect()
+        found.into_iter().map(|memory| (Some(memory), line_of(memory, brief_of(memory).text))).collect()
     }
 
     /// Returns the orders of commands, without those that another one holds.
-    fn procedures(&self) -> Vec<(&'a Memory, String)> {
+    fn procedures(&self) -> Vec<Line<'a>> {
         let mut kept: Vec<&Memory> = Vec::new();
         let mut found = self.of_kinds(&[MemoryKind::Procedure]);
         // A part of a longer order tells nothing.
@@ -354,21 +384,17 @@ impl<'a> Composer<'a> {
             };
             line_of(memory, &format!("{task}{}", memory.text)).replace('`', "")
         };
-        kept.into_iter().map(|memory| (memory, line(memory))).collect()
+        kept.into_iter().map(|memory| (Some(memory), line(memory))).collect()
     }
 
     /// Returns the commands by their purpose, or the files by their folder: those that share words with the prompt first.
-    fn context(&self, is_folder: bool) -> Vec<(&'a Memory, String)> {
+    fn context(&self, is_folder: bool) -> Vec<Line<'a>> {
         let prompt = parts_of_names(self.input.prompt);
         let about = |memory: &Memory| parts_of_names(&memory.text).intersection(&prompt).count();
         let mut found = self.of_kinds(&[MemoryKind::Context]);
-        // Bare lists of names tell nothing.
-        let is_told = |memory: &Memory| {
-            !["Files: ", "Languages "].iter().any(|start| memory.text.starts_with(start)) && !memory.text.contains("/`: `")
-        };
-        found.retain(|memory| is_told(memory) && is_folder == memory.text.starts_with('`'));
+        found.retain(|memory| is_folder == memory.text.starts_with('`'));
         found.sort_by_cached_key(|memory| std::cmp::Reverse(about(memory)));
-        found.into_iter().map(|memory| (memory, line(memory).replace('`', ""))).collect()
+        found.into_iter().map(|memory| (Some(memory), line(memory).replace('`', ""))).collect()
     }
 }
 

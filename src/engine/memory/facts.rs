@@ -1,6 +1,8 @@
 //! The facts of a session: everything that memory keeps of its events.
 
 use super::failures::Fixes;
+use super::open::OpenThoughts;
+use super::pages::Pages;
 use super::statements::Statements;
 use super::work::Work;
 use crate::model::{Conventions, PromptSource, TraceContent, TraceEvent};
@@ -17,6 +19,8 @@ pub struct SessionFacts {
     pub work: Work,
     pub statements: Statements,
     pub fixes: Fixes,
+    pub pages: Pages,
+    pub open: OpenThoughts,
 }
 
 impl SessionFacts {
@@ -28,6 +32,8 @@ impl SessionFacts {
         self.work.push(event, &self.directory, conventions);
         self.statements.push(event);
         self.fixes.push(event, conventions);
+        self.pages.push(event, conventions);
+        self.open.push(event, conventions);
         if matches!(event.content, TraceContent::Prompt { source: PromptSource::Typed, .. }) {
             self.fixes.end_turn(self.statements.is_report());
         }

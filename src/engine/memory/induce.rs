@@ -33,6 +33,7 @@ pub fn induce(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
     let ordered = ordered(sessions);
     let mut found = from_statements(&ordered);
     found.extend(resolutions::candidates(&failures_of(sessions)));
+    found.extend(from_pages(&ordered));
     let purposes: Purposes<'_> =
         ordered.iter().flat_map(|(_, facts)| &facts.work.purposes).map(|(path, told)| (&**path, &**told)).collect();
     found.extend(from_work(&ProjectWork::new(ordered.iter().map(|(id, facts)| (*id, facts.work.uses().collect()))), &purposes));
@@ -104,6 +105,29 @@ fn from_statement(session: &str, statement: &Statement) -> Candidate {
         is_strong: statement.is_strong || statement.is_lasting,
         sightings: vec![Sighting { session: session.to_owned(), block, row, time }],
     }
+}
+
+/// Returns the sentences of pages that the agent used, one of each address: the newest.
+fn from_pages(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
+    let mut found: BTreeMap<&str, (Vec<Sighting>, &str)> = BTreeMap::new();
+    for (id, page) in sessions.iter().flat_map(|(id, facts)| facts.pages.used().map(move |page| (id, page))) {
+        let (sightings, text) = found.entry(&page.address).or_default();
+        // A row that a fork repeats counts once.
+        if !sightings.iter().any(|known| (&known.row, known.time) == (&page.row, page.time)) {
+            let (session, row) = ((*id).to_owned(), page.row.clone());
+            sightings.push(Sighting { session, block: page.block, row, time: page.time });
+            *text = &page.text;
+        }
+    }
+    let candidate = |(address, (sightings, text)): (&str, (Vec<Sighting>, &str))| Candidate {
+        key: topic_key("page", address),
+        file: MemoryKind::Discovery.default_file(),
+        kind: MemoryKind::Discovery,
+        text: format!("{text} ({address})"),
+        is_strong: true,
+        sightings,
+    };
+    found.into_iter().map(candidate).collect()
 }
 
 /// The purposes of files and folders, by their paths.

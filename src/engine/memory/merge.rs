@@ -311,9 +311,7 @@ impl Merge<'_> {
             kind if kind.is_statement() => carried_over_all(&memory.text, &candidate.text),
             // Without a new sighting, it is the same sample or a smaller one: clients delete old sessions.
             kind if !is_new && kind == candidate.kind => return,
-            MemoryKind::Capability | MemoryKind::Context if candidate.text.contains(": `") => {
-                with_items(&memory.text, &candidate.text)
-            }
+            MemoryKind::Context if candidate.text.contains(": `") => with_items(&memory.text, &candidate.text),
             _ => candidate.text.clone(),
         };
         if newest >= was_seen && checksum(&memory.text) != checksum(&text) {
@@ -344,30 +342,21 @@ impl Merge<'_> {
     }
 }
 
-/// Returns a list that has the items of a newer and of an older one, the newer first; the older one if it has them all. An item is known
-/// by its code span, and keeps its larger count: deleted sessions take nothing away.
+/// Returns a list that has the items of a newer and of an older one, the newer first; the older one if it has them all: deleted sessions
+/// take nothing away.
 fn with_items(old: &str, new: &str) -> String {
     const ITEMS: usize = 16;
-    fn items(text: &str) -> (&str, Vec<&str>) {
-        let (start, rest) = text.split_once(": ").map_or(("", text), |(start, rest)| (start, rest));
-        (start, rest.trim_end_matches('.').split(", ").collect())
-    }
-    let name = |item: &str| item.split('`').nth(1).unwrap_or(item).to_owned();
-    let count = |item: &str| {
-        let figures = item.rsplit('`').next().unwrap_or_default();
-        figures.split(|c: char| !c.is_ascii_digit()).filter_map(|figure| figure.parse::<u64>().ok()).max().unwrap_or_default()
-    };
-    let ((start, newer), (_, older)) = (items(new), items(old));
-    let in_old = |item: &&str| older.iter().find(|known| name(known) == name(item) && count(known) >= count(item));
-    if newer.iter().all(|item| in_old(item).is_some()) {
+    let items =
+        |text: &'_ str| text.split_once(": ").map_or(text, |(_, rest)| rest).split(", ").map(str::to_owned).collect::<Vec<_>>();
+    let (start, _) = new.split_once(": ").unwrap_or_default();
+    let (mut all, older) = (items(new), items(old));
+    if all.iter().all(|item| older.contains(item)) {
         return old.to_owned();
     }
-    let mut all: Vec<&str> = newer.iter().map(|item| in_old(item).copied().unwrap_or(item)).collect();
-    let missing: Vec<&str> = older.iter().filter(|item| !newer.iter().any(|known| name(known) == name(item))).copied().collect();
+    let missing: Vec<String> = older.into_iter().filter(|item| !all.contains(item)).collect();
     all.extend(missing);
     all.truncate(ITEMS);
-    let (colon, end) = (if start.is_empty() { "" } else { ": " }, if new.ends_with('.') { "." } else { "" });
-    format!("{start}{colon}{}{end}", all.join(", "))
+    format!("{start}: {}", all.join(", "))
 }
 
 fn related(topics: &mut FxHashMap<String, Topic>, old: &str, new: &str) -> Relation {
@@ -488,9 +477,7 @@ mod tests {
             ("Test: `a`, `b`", "Test: `b`", "Test: `a`, `b`"),
             ("Test: `a`", "Test: `b`, `a`", "Test: `b`, `a`"),
             ("Test: `a`", "Test: `b`", "Test: `b`, `a`"),
-            ("Works: `a` (5 of 6), `b` (3 of 3).", "Works: `a` (2 of 2).", "Works: `a` (5 of 6), `b` (3 of 3)."),
-            ("Works: `a` (5 of 6).", "Works: `a` (7 of 9).", "Works: `a` (7 of 9)."),
-            ("`a`, `b`", "`c`", "`c`, `a`, `b`"),
+            ("`src/` (the cart): `a`, `b`", "`src/` (the cart): `c`", "`src/` (the cart): `c`, `a`, `b`"),
         ] {
             assert_eq!(with_items(old, new), expected, "{old} {new}");
         }

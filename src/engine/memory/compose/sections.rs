@@ -11,14 +11,18 @@ pub(super) enum Section {
     /// Memories of a repository that the user did not accept.
     Repository,
     Rules,
-    /// Failed calls and what works.
+    /// The open thoughts of the last turn.
+    Open,
+    /// The last mistakes, with cause and fix.
+    Mistakes,
+    /// Other failed calls and what works.
     Failures,
     /// Commands in their order.
     Procedures,
     Commands,
     Files,
-    /// Limits and durations of tools.
-    Agent,
+    /// Pages of the web that the prompt is about.
+    Pages,
     /// Results of a search in earlier sessions.
     Digests,
 }
@@ -32,71 +36,32 @@ impl Section {
                 "From .aperture/memory/ of this repository, not confirmed by the user (aperture memory review --accept-tree):"
             }
             Section::Rules => "The user said:",
-            Section::Failures => "Failures and fixes:",
+            Section::Open => "The last turn left open:",
+            Section::Mistakes => "The last mistakes, with cause and fix:",
+            Section::Failures => "Other failures and fixes:",
             Section::Procedures => "Usual order of commands, by task:",
             Section::Commands => "Commands that succeeded here:",
             Section::Files => "Where things are:",
-            Section::Agent => "Limits of tools:",
+            Section::Pages => "Found on the web:",
             Section::Digests => "From earlier sessions:",
         }
     }
 }
 
-/// The shares of the sections, relative to each other, at some budgets in tokens; between them they are interpolated. What a section
-/// does not need is divided among the others.
-const SHARES: &[(usize, &[(Section, usize)])] = &[
-    (
-        150,
-        &[
-            (Section::Rules, 40),
-            (Section::Failures, 25),
-            (Section::Procedures, 10),
-            (Section::Commands, 10),
-            (Section::Files, 10),
-            (Section::Agent, 2),
-            (Section::Repository, 10),
-            (Section::Digests, 0),
-        ],
-    ),
-    (
-        500,
-        &[
-            (Section::Rules, 50),
-            (Section::Failures, 18),
-            (Section::Procedures, 10),
-            (Section::Commands, 10),
-            (Section::Files, 12),
-            (Section::Agent, 2),
-            (Section::Repository, 10),
-            (Section::Digests, 0),
-        ],
-    ),
-    (
-        1500,
-        &[
-            (Section::Rules, 50),
-            (Section::Failures, 15),
-            (Section::Procedures, 8),
-            (Section::Commands, 7),
-            (Section::Files, 20),
-            (Section::Agent, 2),
-            (Section::Repository, 10),
-            (Section::Digests, 0),
-        ],
-    ),
-    (
-        2000,
-        &[
-            (Section::Rules, 10),
-            (Section::Failures, 5),
-            (Section::Procedures, 4),
-            (Section::Commands, 4),
-            (Section::Files, 6),
-            (Section::Agent, 2),
-            (Section::Repository, 10),
-            (Section::Digests, 71),
-        ],
-    ),
+/// Budgets in tokens, and the shares of the sections at each, relative to each other: between them they are interpolated. A share that
+/// a section does not need is divided among the others; the lines that are worth least in each section are left out.
+const BUDGETS: [usize; 4] = [150, 500, 1500, 2000];
+const SHARES: [(Section, [usize; 4]); 10] = [
+    (Section::Rules, [40, 50, 50, 10]),
+    (Section::Open, [5, 6, 4, 2]),
+    (Section::Mistakes, [15, 10, 8, 3]),
+    (Section::Failures, [10, 8, 7, 2]),
+    (Section::Procedures, [10, 10, 8, 4]),
+    (Section::Commands, [10, 10, 7, 4]),
+    (Section::Files, [10, 12, 20, 6]),
+    (Section::Pages, [3, 4, 4, 3]),
+    (Section::Repository, [10, 10, 10, 10]),
+    (Section::Digests, [0, 0, 0, 71]),
 ];
 
 /// The share of a section without any: it receives what all others leave.
@@ -105,25 +70,23 @@ pub(super) const LEAST_SHARE: f64 = 1e-6;
 /// Returns the factor by which the intent of the prompt changes a share, in percent.
 fn preference(intent: Intent, section: Section) -> usize {
     match (intent, section) {
-        (Intent::Operational, Section::Failures | Section::Commands) => 130,
+        (Intent::Operational, Section::Mistakes | Section::Failures | Section::Commands) => 130,
         (Intent::Factual, Section::Rules | Section::Files) => 120,
         (Intent::Procedural, Section::Procedures) => 130,
-        (Intent::Introspective, Section::Agent) => 1000,
+        (Intent::Introspective, Section::Mistakes | Section::Failures) => 300,
         _ => 100,
     }
 }
 
 /// Returns the share of each section, in the order in which they are printed. They are relative to each other.
 pub(super) fn shares(budget: usize, intent: Intent) -> Vec<(Section, f64)> {
-    let after = SHARES.iter().position(|(at, _)| *at >= budget).unwrap_or(SHARES.len() - 1);
-    let (high, low) = (SHARES[after], SHARES[after.saturating_sub(1)]);
-    let weight = match high.0.checked_sub(low.0) {
-        Some(span @ 1..) if budget < high.0 => (budget.saturating_sub(low.0)) as f64 / span as f64,
-        _ => 1.0,
+    let after = BUDGETS.iter().position(|at| *at >= budget).unwrap_or(BUDGETS.len() - 1);
+    let before = after.saturating_sub(1);
+    let (low, high) = (BUDGETS[before], BUDGETS[after]);
+    let weight = if low < high && budget < high { budget.saturating_sub(low) as f64 / (high - low) as f64 } else { 1.0 };
+    let share = |(section, shares): (Section, [usize; 4])| {
+        let share = shares[before] as f64 * (1.0 - weight) + shares[after] as f64 * weight;
+        (section, (share * preference(intent, section) as f64).max(LEAST_SHARE))
     };
-    let share = |((section, low), (_, high)): (&(Section, usize), &(Section, usize))| {
-        let share = *low as f64 * (1.0 - weight) + *high as f64 * weight;
-        (*section, (share * preference(intent, *section) as f64).max(LEAST_SHARE))
-    };
-    low.1.iter().zip(high.1).map(share).collect()
+    SHARES.into_iter().map(share).collect()
 }

@@ -39,7 +39,16 @@ fn said(id: MemoryId, text: &str, is_edited: bool) -> Memory {
 /// Returns an input without digests and known texts.
 fn input<'a>(memories: &'a [Memory], prompt: &'a str) -> ComposeInput<'a> {
     let digests = &|_: &str, _| String::new();
-    ComposeInput { memories, is_accepted: true, prompt, intent: intent(prompt), digests, known: &[], budget_tokens: 500 }
+    ComposeInput {
+        memories,
+        is_accepted: true,
+        prompt,
+        intent: intent(prompt),
+        digests,
+        open: &[],
+        known: &[],
+        budget_tokens: 500,
+    }
 }
 
 fn check_rules(memories: &[Memory], expected: &[&str]) {
@@ -104,10 +113,40 @@ fn pending_entries_are_not_printed_and_frames_are_not_ended() {
 fn commands_and_places_are_those_of_the_tree() {
     let context = |id, text: &str| Memory { kind: MemoryKind::Context, ..said(id, text, false) };
     let (cart, mail) = ("`src/` (the cart): `cart.rs`", "`mail/send.rs`: Sends mail");
-    let memories = [context(1, "Test: `make test`"), context(2, cart), context(3, mail), context(4, "`old/`: `x.rs`")];
+    let memories = [context(1, "Test: `make test`"), context(2, cart), context(3, mail)];
     let text = compose(&input(&memories, "send the mail again")).text;
     let expected = "Commands that succeeded here:\n#1 Test: make test\nWhere things are:\n#3 mail/send.rs: Sends mail\n#2 src/ (the cart): cart.rs\n";
     assert_eq!(text, expected);
+}
+
+#[test]
+fn the_last_mistakes_and_open_thoughts_have_their_sections() {
+    let fix = |id, day: i64, text: &str| Memory { kind: MemoryKind::Resolution, last_seen: day, ..said(id, text, false) };
+    let memories = [
+        Memory { sightings: 9, sessions: 9, ..fix(1, 1, "`a` fails (`no a`): add `--a`.") },
+        fix(2, 4, "`b` fails (`no b`): add `--b`."),
+        fix(3, 3, "`c` fails (`no c`): add `--c`."),
+        fix(4, 2, "Problem: `d` fails. Cause: `no d`. Fix: add `--d`."),
+    ];
+    let open = ["Shall I push it?".to_owned()];
+    let text = compose(&ComposeInput { open: &open, ..input(&memories, "") }).text;
+    let expected = "The last turn left open:\nShall I push it?\nThe last mistakes, with cause and fix:\n\
+        #2 `b` fails (`no b`): add `--b`.\n#3 `c` fails (`no c`): add `--c`.\n\
+        #4 Problem: `d` fails. Cause: `no d`. Fix: add `--d`.\nOther failures and fixes:\n#1 `a` fails (`no a`): add `--a`.\n";
+    assert_eq!(text, expected);
+    let small = compose(&ComposeInput { open: &open, budget_tokens: 40, ..input(&memories, "") });
+    assert_eq!(small.memories.len(), 1, "a small budget has no room for all: {}", small.text);
+}
+
+#[test]
+fn a_prompt_brings_the_pages_that_it_is_about() {
+    let text = "By default a single push has no limit of branches and tags. (https://docs.example.com/push)";
+    let page = [Memory { kind: MemoryKind::Discovery, ..said(1, text, false) }];
+    let composed = |prompt: &str| compose(&input(&page, prompt)).text;
+    assert_eq!(composed("push all branches at once"), format!("Found on the web:\n#1 {text}\n"));
+    assert_eq!(composed("https://docs.example.com/other"), "", "an address is not a topic");
+    assert_eq!(composed(""), "");
+    assert_eq!(matching(&page, "read https://docs.example.com/push again").len(), 1);
 }
 
 #[test]

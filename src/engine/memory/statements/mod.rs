@@ -35,8 +35,6 @@ const WHOLE_TEXT: usize = 140;
 const LONGEST_CONTEXT: usize = 120;
 /// Maximum number of bytes of the options of a question that are kept until it is answered.
 const LONGEST_OPTIONS: usize = 4 << 10;
-/// Points above the threshold, in quarters, by which the doubt falls to a third.
-const CONFIDENCE_SCALE: f32 = 6.0;
 /// Words for credentials: a sentence that gives the value of one is never kept, whatever the value looks like.
 const CREDENTIALS: [&str; 21] = [
     "api key", "api-key", "apikey", "clave", "contraseña", "credential", "credentials", "kennwort", "mot de passe", "passphrase",
@@ -61,8 +59,6 @@ pub struct Statement {
     pub is_strong: bool,
     /// True if it should outlive the task: a rule, a preference, or a fact of the project or its environment.
     pub is_lasting: bool,
-    /// Confidence that it is a statement at all, from 0.5 to 1.
-    pub confidence: f32,
 }
 
 /// Finds the statements of a session. Serializable, so that a session that grew is continued.
@@ -184,9 +180,13 @@ impl Statements {
             context: self.last_act.clone().filter(|_| kind == MemoryKind::Correction),
             is_strong: kept.iter().any(|sentence| is_clear(&sentence.signals)),
             is_lasting: kept.iter().any(|sentence| sentence.score.lasting >= LASTING_THRESHOLD),
-            confidence: confidence(best.map_or(0, |best| best.score.statement)),
         }
     }
+}
+
+/// Returns true if a sentence says by itself what it is about.
+pub fn is_whole(sentence: &str) -> bool {
+    Sentence::new(sentence).is_whole()
 }
 
 /// A sentence with the signals of its best clause.
@@ -205,7 +205,7 @@ impl<'a> Scored<'a> {
         let is_rule = rule(text) == Some(Rule::Lasting);
         let is_general = !is_rule && is_prohibition(text);
         let is_passing = !is_rule && is_passing_prohibition(text);
-        let is_whole = Sentence::new(text).is_whole();
+        let is_whole = is_whole(text);
         let clauses = clauses(text).into_iter().map(|clause| {
             let mut signals = signals_of(&Sentence::new(clause.trim()), is_rule);
             reports_failure |= signals.contains(&Signal::Report);
@@ -265,12 +265,6 @@ fn kind_of(signals: &[Signal]) -> MemoryKind {
     } else {
         MemoryKind::Fact
     }
-}
-
-/// Returns the confidence of a score: one half at the threshold, and nearer to 1 the higher it is.
-fn confidence(score: i32) -> f32 {
-    let above = (score - STATEMENT_THRESHOLD).max(0) as f32;
-    1.0 - 0.5 * (-above / CONFIDENCE_SCALE).exp()
 }
 
 /// Returns the tool and target of a call as a context; `None` if it holds a credential.

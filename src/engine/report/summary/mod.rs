@@ -17,7 +17,7 @@ mod turn;
 
 pub use current::is_client_command;
 pub use facts::{Outcome, error_line};
-pub use sentences::is_chatter;
+pub use sentences::{Sentence, is_chatter, sentences};
 
 use crate::engine::Analysis;
 use crate::model::{
@@ -195,7 +195,7 @@ impl SessionSummary {
 
 /// Returns the sentences of a text without headings, code, tables and client insertions.
 pub fn plain_sentences(text: &str, conventions: &Conventions) -> Vec<String> {
-    sentences::sentences(text, conventions).into_iter().map(|sentence| sentence.text).collect()
+    sentences(text, conventions).into_iter().map(|sentence| sentence.text).collect()
 }
 
 /// Returns the blocks whose contents are needed for a summary.

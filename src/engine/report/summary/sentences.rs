@@ -12,7 +12,7 @@ const LONGEST_BYTES: usize = 1200;
 
 /// A sentence on one line, without emphasis markers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sentence {
+pub struct Sentence {
     pub text: String,
     pub item: bool,
     /// True if it only introduces the following text.
@@ -26,7 +26,7 @@ impl Sentence {
 }
 
 /// Returns the sentences of a text, in order. Headings, code, tables and client insertions are omitted.
-pub(super) fn sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
+pub fn sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
     let text = without_tags(ends(text), conventions);
     let mut found = Vec::new();
     let mut paragraph = String::new();

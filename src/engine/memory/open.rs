@@ -1,0 +1,137 @@
+//! Open thoughts: what the last answer of a session asks, or leaves to do.
+
+use super::danger::{is_dangerous, speaks_to_agent};
+use crate::engine::report::summary::{Sentence, sentences as sentences_of};
+use crate::model::{Conventions, TraceContent, TraceEvent};
+use crate::text::cut::cut;
+use crate::text::lists::word_lists;
+use serde::{Deserialize, Serialize};
+
+word_lists! { "open.txt": HEADINGS, STARTS, ANNOUNCEMENTS }
+
+/// Thoughts that are kept, characters of each, and sentences at the end of an answer among which a question is open.
+const THOUGHTS: usize = 3;
+const CHARACTERS: usize = 180;
+const LAST_SENTENCES: usize = 4;
+
+/// Collects the open thoughts of a session: a later call or prompt takes them up.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct OpenThoughts {
+    /// The thoughts; `None` before the first answer.
+    pub last: Option<Vec<String>>,
+    /// The announcement at the end of the last answer: open while the calls after it have no answer.
+    announced: Option<String>,
+}
+
+impl OpenThoughts {
+    pub fn push(&mut self, event: &TraceEvent, conventions: &Conventions) {
+        match &event.content {
+            TraceContent::Prompt { .. } => *self = OpenThoughts { last: self.last.take().map(|_| Vec::new()), announced: None },
+            TraceContent::Call(_) => self.last = self.last.take().map(|_| self.announced.iter().cloned().collect()),
+            TraceContent::Answer(text) => {
+                let sentences = sentences_of(text, conventions);
+                self.last = Some(thoughts(text, &sentences, conventions));
+                self.announced =
+                    sentences.last().map(|last| shown(&last.text)).filter(|last| starts(last, &ANNOUNCEMENTS) && is_safe(last));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the items below a heading such as `Next steps`, sentences that say what is left, and questions at the end.
+fn thoughts(text: &str, sentences: &[Sentence], conventions: &Conventions) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut is_below = false;
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let is_bold = line.starts_with("**");
+        let is_item = line.starts_with(['-', '*', '•']) && !is_bold || line.starts_with(|c: char| c.is_ascii_digit());
+        if !is_item {
+            let is_heading = line.starts_with('#') || is_bold || line.ends_with(':');
+            is_below = is_heading && starts(line.trim_start_matches(['#', '*', ' ']), &HEADINGS);
+        } else if is_below {
+            found.extend(sentences_of(line, conventions).into_iter().next().map(|sentence| sentence.text));
+        }
+    }
+    let late = sentences.len().saturating_sub(LAST_SENTENCES);
+    let is_open =
+        |at: usize, sentence: &Sentence| !sentence.leads && (at >= late && sentence.asks() || starts(&sentence.text, &STARTS));
+    found.extend(
+        sentences.iter().enumerate().filter(|(at, sentence)| is_open(*at, sentence)).map(|(_, sentence)| sentence.text.clone()),
+    );
+    let mut thoughts: Vec<String> = Vec::new();
+    for thought in found.iter().filter(|thought| is_safe(thought)).map(|thought| shown(thought)) {
+        if thoughts.len() < THOUGHTS && !thoughts.contains(&thought) {
+            thoughts.push(thought);
+        }
+    }
+    thoughts
+}
+
+/// Returns true if a text starts with one of some phrases, or with its plural.
+fn starts(text: &str, phrases: &[&str]) -> bool {
+    let lower = text.to_lowercase().replace('’', "'");
+    let rest = |phrase: &&str| lower.strip_prefix(*phrase).map(|rest| rest.trim_start_matches('s'));
+    phrases.iter().filter_map(rest).any(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+fn is_safe(thought: &str) -> bool {
+    !is_dangerous(thought) && !speaks_to_agent(thought)
+}
+
+fn shown(thought: &str) -> String {
+    cut(thought.trim_end_matches(':'), CHARACTERS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Key, PromptSource, ToolVerb, TraceCall};
+
+    fn answer(text: &str) -> TraceContent {
+        TraceContent::Answer(text.to_owned())
+    }
+
+    /// Returns what is open after some events.
+    fn after(contents: &[TraceContent]) -> Vec<String> {
+        let mut open = OpenThoughts::default();
+        for content in contents {
+            let event = TraceEvent { block: 1, row: String::new(), time: 0, turn: 1, content: content.clone() };
+            open.push(&event, Default::default());
+        }
+        open.last.unwrap()
+    }
+
+    #[test]
+    fn calls_and_prompts_take_thoughts_up() {
+        let call = TraceCall {
+            id: Key(1),
+            tool: "t".to_owned(),
+            verb: ToolVerb::Run,
+            target: String::new(),
+            command: None,
+            files: Vec::new(),
+            input: String::new(),
+        };
+        let call = TraceContent::Call(call);
+        let prompt = TraceContent::Prompt { text: "yes".to_owned(), source: PromptSource::Typed };
+        assert_eq!(after(&[answer("Want me to push it?"), prompt]), [""; 0]);
+        assert_eq!(after(&[answer("Green. Now I amend the commit:"), call.clone()]), ["Now I amend the commit"]);
+        assert_eq!(after(&[answer("Green."), call.clone()]), [""; 0]);
+        assert_eq!(after(&[answer("Now I amend the commit:"), call, answer("Done.")]), [""; 0]);
+    }
+
+    #[test]
+    fn an_answer_leaves_its_questions_and_next_steps() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(after(&[answer(text)]), expected, "{text}");
+        check("All tests pass. Want me to push it?", &["Want me to push it?"]);
+        check("Why did it fail? The path was wrong.\n\nIt is fixed.\n\nDone.\n\nAll 12 tests pass.\n\nBye.", &[]);
+        check(
+            "It works.\n\n## Next steps\n\n- Add a test for the cart\n- Update the guide\n\n## Notes\n\n- none",
+            &["Add a test for the cart", "Update the guide"],
+        );
+        check("Remaining: the guide is not updated yet.", &["Remaining: the guide is not updated yet."]);
+        check("Done. The totals are cached now.", &[]);
+        check("Shall I push without asking from now on?", &[]);
+    }
+}
