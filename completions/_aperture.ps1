@@ -1104,7 +1104,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'Print the evidence of an entry: quotes from its sessions')
             [CompletionResult]::new('learn', 'learn', [CompletionResultType]::ParameterValue, 'Learn from sessions: those of the project, one (-s), or all')
             [CompletionResult]::new('compose', 'compose', [CompletionResultType]::ParameterValue, 'Print the memory text for a new session, within a token budget')
-            [CompletionResult]::new('review', 'review', [CompletionResultType]::ParameterValue, 'List pending entries and contradictions, or decide about them')
+            [CompletionResult]::new('review', 'review', [CompletionResultType]::ParameterValue, 'Ask about pending entries and contradictions, list them, or decide about them')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count entries, sightings and tokens')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write the active entries as a section of an instruction file, or print it')
             [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the tree of the project')

@@ -1049,7 +1049,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand why 'Print the evidence of an entry: quotes from its sessions'
             cand learn 'Learn from sessions: those of the project, one (-s), or all'
             cand compose 'Print the memory text for a new session, within a token budget'
-            cand review 'List pending entries and contradictions, or decide about them'
+            cand review 'Ask about pending entries and contradictions, list them, or decide about them'
             cand stats 'Count entries, sightings and tokens'
             cand export 'Write the active entries as a section of an instruction file, or print it'
             cand init 'Create the tree of the project'

@@ -12,6 +12,7 @@ mod list;
 pub mod live;
 mod log;
 mod pin;
+mod questions;
 mod report;
 mod review;
 mod run;
@@ -137,7 +138,7 @@ pub enum Action {
   aperture memory compose --budget 500
   aperture memory compose --prompt 'fix the login'")]
     Compose(ComposeArguments),
-    /// List pending entries and contradictions, or decide about them
+    /// Ask about pending entries and contradictions, list them, or decide about them
     #[command(after_help = "Examples:
   aperture memory review
   aperture memory review --accept 12 --accept 14

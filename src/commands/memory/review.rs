@@ -1,48 +1,62 @@
 //! `aperture memory review`: lists pending entries and contradictions, and decides about them.
 
 use super::ReviewArguments;
+use super::questions::{ask, can_ask};
 use super::report::{MemoryChangeReport, MemoryContradiction, MemoryDuplicate, MemoryLoss, MemoryReviewReport};
 use super::run::{Memories, changed};
 use crate::app::{CommandError, ErrorKind};
 use crate::engine::memory::markdown::EVIDENCE;
 use crate::engine::memory::topic::{Topic, carried_over_all, may_be_contained};
 use crate::engine::sidecar::{SidecarTask, comparison_address};
-use crate::memory::{MemoryError, Tree, Updated};
+use crate::memory::{MemoryError, Tree};
 use crate::model::{Memory, MemoryActor, MemoryId, MemoryKind, MemoryScope, MemoryState};
 use anyhow::anyhow;
 
 /// Maximum number of questions at a time, the most useful first.
-const QUESTIONS: usize = 7;
+pub const QUESTIONS: usize = 7;
 
-/// Lists what waits, or decides.
+/// Lists what waits, asks about it on a terminal, or decides.
 pub fn run(memories: &Memories<'_>, arguments: &ReviewArguments) -> Result<(), CommandError> {
     let is_dry_run = arguments.dry_run;
-    let (done, updated) = if let [first, second] = arguments.merge.as_slice() {
-        let (first, second) = (memories.find(first)?, memories.find(second)?);
-        if first.scope != second.scope || first.id == second.id {
-            let error = anyhow!("'{}' and '{}' cannot be merged", first.name(), second.name());
-            return Err(CommandError::new(ErrorKind::Usage, error).hint("name two entries of one tree"));
-        }
-        let done = format!("{} merged into {}", second.name(), first.name());
-        (done, memories.change(first.scope, is_dry_run, &mut |tree| merge(tree, first.id, second.id))?)
+    let report = if let [first, second] = arguments.merge.as_slice() {
+        merged(memories, first, second, is_dry_run)?
     } else if !arguments.merge.is_empty() {
         let error = anyhow!("{} entries are named; two are merged", arguments.merge.len());
         return Err(CommandError::new(ErrorKind::Usage, error).hint("aperture memory review --merge 12 14 keeps 12"));
     } else if !arguments.accept.is_empty() {
-        decide(memories, &arguments.accept, "accepted", is_dry_run, &accept)?
+        accepted(memories, &arguments.accept, is_dry_run)?
     } else if !arguments.reject.is_empty() {
-        return memories.env.print(&rejected(memories, &arguments.reject, is_dry_run)?);
+        rejected(memories, &arguments.reject, is_dry_run)?
     } else if arguments.accept_tree {
         let place = memories.place(MemoryScope::Project);
-        let done = format!("the entries of {} are accepted", place.directory.display());
         if !is_dry_run {
             memories.accept(&place)?;
         }
-        (done, memories.change(MemoryScope::Project, true, &mut |_| Ok(()))?)
+        let done = format!("the entries of {} are accepted", place.directory.display());
+        changed(done, memories.change(MemoryScope::Project, true, &mut |_| Ok(()))?, is_dry_run)
     } else {
-        return memories.env.print(&waiting(memories)?);
+        let waiting = waiting(memories)?;
+        return if waiting.has_questions() && can_ask(memories) { ask(memories, waiting) } else { memories.env.print(&waiting) };
     };
-    memories.env.print(&changed(done, updated, is_dry_run))
+    memories.env.print(&report)
+}
+
+/// Merges the second entry into the first, and returns the report.
+/// Errors: there is no such entry, they are of two trees, or as for a change.
+pub fn merged(memories: &Memories<'_>, first: &str, second: &str, is_dry_run: bool) -> Result<MemoryChangeReport, CommandError> {
+    let (first, second) = (memories.find(first)?, memories.find(second)?);
+    if first.scope != second.scope || first.id == second.id {
+        let error = anyhow!("'{}' and '{}' cannot be merged", first.name(), second.name());
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("name two entries of one tree"));
+    }
+    let updated = memories.change(first.scope, is_dry_run, &mut |tree| merge(tree, first.id, second.id))?;
+    Ok(changed(format!("{} merged into {}", second.name(), first.name()), updated, is_dry_run))
+}
+
+/// Makes entries active, and returns the report.
+/// Errors: there is no such entry, or as for a change.
+pub fn accepted(memories: &Memories<'_>, names: &[String], is_dry_run: bool) -> Result<MemoryChangeReport, CommandError> {
+    decide(memories, names, "accepted", is_dry_run, &accept)
 }
 
 /// Archives entries, and returns the report.
@@ -51,8 +65,7 @@ pub fn rejected(memories: &Memories<'_>, names: &[String], is_dry_run: bool) -> 
     // The user's words can restore an entry that the model archives.
     let is_final = memories.actor() != MemoryActor::Model;
     let word = if is_final { "rejected" } else { "archived" };
-    let (done, updated) = decide(memories, names, word, is_dry_run, &|tree, id| reject(tree, id, is_final))?;
-    Ok(changed(done, updated, is_dry_run))
+    decide(memories, names, word, is_dry_run, &|tree, id| reject(tree, id, is_final))
 }
 
 fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> {
@@ -134,7 +147,7 @@ fn decide(
     word: &str,
     is_dry_run: bool,
     decision: &Decision<'_>,
-) -> Result<(String, Updated), CommandError> {
+) -> Result<MemoryChangeReport, CommandError> {
     let found: Vec<Memory> = names.iter().map(|name| memories.find(name)).collect::<Result<_, _>>()?;
     let Some(scope) = found.first().map(|memory| memory.scope) else { return Err(MemoryError::NothingToUndo.into()) };
     if found.iter().any(|memory| memory.scope != scope) {
@@ -144,7 +157,7 @@ fn decide(
     let updated =
         memories.change(scope, is_dry_run, &mut |tree| found.iter().try_for_each(|memory| decision(tree, memory.id)))?;
     let names: Vec<String> = found.iter().map(Memory::name).collect();
-    Ok((format!("{} {word}", names.join(", ")), updated))
+    Ok(changed(format!("{} {word}", names.join(", ")), updated, is_dry_run))
 }
 
 fn known(tree: &Tree, id: MemoryId) -> Result<Memory, MemoryError> {

@@ -406,6 +406,13 @@ pub struct MemoryLoss {
     pub written_by: String,
 }
 
+impl MemoryReviewReport {
+    pub fn has_questions(&self) -> bool {
+        !(self.pending.is_empty() && self.refuted.is_empty() && self.contradictions.is_empty())
+            || !(self.losses.is_empty() && self.duplicates.is_empty())
+    }
+}
+
 impl Report for MemoryReviewReport {
     const SCHEMA: &str = "aperture.memory-review/1";
 
@@ -421,8 +428,8 @@ impl Report for MemoryReviewReport {
             line(&mut text, &format!("{question} ({})", crate::engine::sidecar::written_by(written_by)));
             line(&mut text, &format!("  to merge them: aperture memory review --merge {} {}", kept.name(), other.name()));
         }
-        if self.pending.is_empty() && self.refuted.is_empty() && self.contradictions.is_empty() {
-            return if text.is_empty() { "nothing to review\n".to_owned() } else { text };
+        if !self.has_questions() {
+            return "nothing to review\n".to_owned();
         }
         let all = self
             .pending

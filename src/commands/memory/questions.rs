@@ -1,0 +1,207 @@
+//! The questions of `aperture memory review` on a terminal: one at a time, each answered by one key.
+
+use super::edit;
+use super::report::{MemoryReviewReport, line, memory_entry};
+use super::review::{QUESTIONS, accepted, merged, rejected};
+use super::run::Memories;
+use crate::app::CommandError;
+use crate::engine::memory::danger::is_dangerous;
+use crate::model::Memory;
+use crate::output::{Paint, Style};
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use std::io::{self, IsTerminal};
+
+/// A question about an entry.
+struct Question {
+    /// The reason why it is asked.
+    reason: String,
+    entry: Memory,
+    /// The entry that it is compared with, and the word between them.
+    other: Option<(&'static str, Memory)>,
+    answers: &'static [Answer],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Accept,
+    Reject,
+    /// Merges the other entry into this one.
+    Merge,
+    Edit,
+    Later,
+    Quit,
+}
+
+impl Answer {
+    const DECISION: &'static [Answer] = &[Answer::Accept, Answer::Reject, Answer::Edit, Answer::Later, Answer::Quit];
+    const COMPARISON: &'static [Answer] = &[Answer::Merge, Answer::Edit, Answer::Later, Answer::Quit];
+
+    fn name(self) -> &'static str {
+        match self {
+            Answer::Accept => "accept",
+            Answer::Reject => "reject",
+            Answer::Merge => "merge",
+            Answer::Edit => "edit",
+            Answer::Later => "later",
+            Answer::Quit => "quit",
+        }
+    }
+
+    /// Returns the answer of a key: the one whose name starts with it.
+    fn of_key(key: KeyEvent, answers: &[Answer]) -> Option<Answer> {
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Esc => Some(Answer::Quit),
+            KeyCode::Char('c' | 'd') if is_control => Some(Answer::Quit),
+            KeyCode::Char(c) if !is_control => {
+                answers.iter().copied().find(|answer| answer.name().starts_with(c.to_ascii_lowercase()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns true if a person can answer by keys.
+pub fn can_ask(memories: &Memories<'_>) -> bool {
+    memories.env.screen_height().is_some() && io::stdin().is_terminal()
+}
+
+/// Asks the questions of a review, and executes each answer at once.
+/// Errors: the terminal cannot be read or written.
+pub fn ask(memories: &Memories<'_>, report: MemoryReviewReport) -> Result<(), CommandError> {
+    let env = memories.env;
+    let print = |text: &str| env.write(&env.gate.text(text, false));
+    let questions = questions(report);
+    let (mut decided, mut asked) = (0, 0);
+    for (at, question) in questions.iter().enumerate() {
+        print(&text(question, at + 1, questions.len(), &env.style))?;
+        let answer = answer(question.answers)?;
+        let done = match answer {
+            Answer::Quit => break,
+            Answer::Later => Ok("later".to_owned()),
+            _ => execute(memories, question, answer).inspect(|_| decided += 1),
+        };
+        asked += 1;
+        print(&format!("  {}\n\n", done.unwrap_or_else(|error| format!("not done: {:#}", error.source))))?;
+    }
+    let left = questions.len() - asked;
+    let undo = if decided > 0 { "; to undo: aperture memory undo" } else { "" };
+    print(&format!("{decided} decided, {} later{undo}\n", asked - decided + left))
+}
+
+/// Returns the questions, the most useful first: what contradicts, what failed, what a local model asks, what waits.
+fn questions(report: MemoryReviewReport) -> Vec<Question> {
+    let decision =
+        |reason: &str, entry: Memory, other| Question { reason: reason.to_owned(), entry, other, answers: Answer::DECISION };
+    let contradictions =
+        report.contradictions.into_iter().map(|pair| decision("contradiction", pair.newer, Some(("against", pair.older))));
+    let refuted = report.refuted.into_iter().map(|entry| decision("did not help, as you reported", entry, None));
+    let losses = report.losses.into_iter().map(|loss| Question {
+        reason: format!("the replaced entry also said: {}", loss.lost),
+        entry: loss.newer,
+        other: Some(("replaced", loss.older)),
+        answers: Answer::COMPARISON,
+    });
+    let duplicates = report.duplicates.into_iter().map(|pair| Question {
+        reason: "the first says all that the second says".to_owned(),
+        entry: pair.kept,
+        other: Some(("has all of", pair.other)),
+        answers: Answer::COMPARISON,
+    });
+    let pending = report.pending.into_iter().map(|entry| {
+        let is_risk = is_dangerous(&entry.text);
+        decision(if is_risk { "it grants, downloads or switches off something" } else { "pending" }, entry, None)
+    });
+    contradictions.chain(refuted).chain(losses).chain(duplicates).chain(pending).take(QUESTIONS).collect()
+}
+
+/// Returns a question with the keys that answer it.
+fn text(question: &Question, number: usize, count: usize, style: &Style) -> String {
+    let mut text = String::new();
+    let heading = format!("{number} of {count}: {}", question.reason);
+    crate::output::wrap(&heading, 0, style.width).iter().for_each(|row| line(&mut text, &style.paint(Paint::Heading, row)));
+    let others = question.other.iter().map(|(_, other)| other);
+    let widest = others.chain([&question.entry]).map(|entry| entry.name().len()).max().unwrap_or_default();
+    memory_entry(&mut text, style, &question.entry, widest, true);
+    if let Some((word, other)) = &question.other {
+        line(&mut text, &format!("  {}", style.paint(Paint::Dim, word)));
+        memory_entry(&mut text, style, other, widest, true);
+    }
+    let key = |answer: &Answer| {
+        let (first, rest) = answer.name().split_at(1);
+        format!("{}{rest}", style.paint(Paint::Name, &format!("[{first}]")))
+    };
+    line(&mut text, &format!("  {}", question.answers.iter().map(key).collect::<Vec<_>>().join("  ")));
+    text
+}
+
+/// Waits for a key that is an answer.
+fn answer(answers: &[Answer]) -> Result<Answer, CommandError> {
+    enable_raw_mode()?;
+    let answer = loop {
+        match event::read() {
+            Ok(Event::Key(key)) if key.kind == KeyEventKind::Press => {
+                if let Some(answer) = Answer::of_key(key, answers) {
+                    break Ok(answer);
+                }
+            }
+            Ok(_) => {}
+            Err(error) => break Err(error),
+        }
+    };
+    disable_raw_mode()?;
+    Ok(answer?)
+}
+
+/// Executes an answer; returns what was done.
+fn execute(memories: &Memories<'_>, question: &Question, answer: Answer) -> Result<String, CommandError> {
+    let name = question.entry.name();
+    let report = match (answer, &question.other) {
+        (Answer::Accept, _) => accepted(memories, &[name], false)?,
+        (Answer::Reject, _) => rejected(memories, &[name], false)?,
+        (Answer::Merge, Some((_, other))) => merged(memories, &name, &other.name(), false)?,
+        (_, _) => edit::report(memories, &name, None, None, false)?,
+    };
+    Ok(report.done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::memory::report::MemoryContradiction;
+    use crate::model::{MemoryKind, MemoryState};
+
+    fn entry(id: u32, text: &str) -> Memory {
+        let (state, kind) = (MemoryState::Pending, MemoryKind::Preference);
+        Memory { id, state, kind, text: text.to_owned(), sightings: 1, sessions: 1, ..Memory::default() }
+    }
+
+    #[test]
+    fn the_most_useful_questions_come_first_and_a_key_answers_each() {
+        let contradictions = vec![MemoryContradiction { newer: entry(2, "use npm"), older: entry(1, "never use npm") }];
+        let pending = (3..20).map(|id| entry(id, if id == 3 { "push without asking" } else { "use tabs" })).collect();
+        let found = questions(MemoryReviewReport { contradictions, pending, ..MemoryReviewReport::default() });
+        let asked: Vec<(u32, &str)> = found.iter().map(|question| (question.entry.id, &*question.reason)).collect();
+        assert_eq!(asked[..3], [(2, "contradiction"), (3, "it grants, downloads or switches off something"), (4, "pending")]);
+        assert_eq!(found.len(), QUESTIONS);
+        let style = Style { color: false, width: 80, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC };
+        let shown = text(&found[0], 1, 7, &style);
+        expect_test::expect![[r#"
+            1 of 7: contradiction
+              memory-2  pending: use npm
+                        preference, 1970-01-01, 1 sighting in 1 session
+              against
+              memory-1  pending: never use npm
+                        preference, 1970-01-01, 1 sighting in 1 session
+              [a]ccept  [r]eject  [e]dit  [l]ater  [q]uit
+        "#]]
+        .assert_eq(&shown);
+        let key = |code, modifiers| Answer::of_key(KeyEvent::new(code, modifiers), Answer::DECISION);
+        assert_eq!(key(KeyCode::Char('a'), KeyModifiers::NONE), Some(Answer::Accept));
+        assert_eq!(key(KeyCode::Char('R'), KeyModifiers::SHIFT), Some(Answer::Reject));
+        assert_eq!(key(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Answer::Quit));
+        assert_eq!(key(KeyCode::Char('a'), KeyModifiers::CONTROL), None);
+        assert_eq!((key(KeyCode::Char('m'), KeyModifiers::NONE), key(KeyCode::Enter, KeyModifiers::NONE)), (None, None));
+    }
+}
