@@ -8,6 +8,7 @@ use crate::store::{IndexedFile, MemoryIndex};
 use crate::workspace::{Found, Project, TracePosition, find_all, find_in_folder, left_rows, read_trace, stated};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -79,6 +80,12 @@ pub fn sessions_of(
         found = find_in_folder(disk, folder, usize::MAX);
     }
     found
+}
+
+/// Returns the files of its project that a session worked on, as far as it was read, relative to its directory.
+pub fn worked_files(index: &MemoryIndex, session: &Path) -> BTreeSet<String> {
+    let read = index.file(session).and_then(|known| postcard::from_bytes::<Read>(&known.facts).ok());
+    read.map(|read| read.facts.work.own_files().map(str::to_owned).collect()).unwrap_or_default()
 }
 
 fn learn_session(disk: &dyn Disk, index: &MemoryIndex, found: &Found, identity: Identity) -> io::Result<SessionFacts> {

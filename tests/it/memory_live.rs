@@ -472,3 +472,54 @@ fn instructions_for_a_model() {
     let commands = sandbox.json(&["util", "instructions"], "aperture.instructions/1")["commands"].as_str().unwrap().to_owned();
     assert!(start(&sandbox, FIRST, "startup").contains(commands.trim_end()), "hooks have the same text");
 }
+
+/// A session in a directory that reads files of it.
+fn read_files(sandbox: &Sandbox, id: &str, directory: &std::path::Path, files: &[&str]) {
+    let mut rows = String::new();
+    let mut row = |kind: &str, message: Value| {
+        let place = rows.lines().count();
+        let row = json!({"type": kind, "uuid": format!("{id}-{place}"), "parentUuid": place.checked_sub(1).map(|at| format!("{id}-{at}")),
+            "message": message, "sessionId": id, "cwd": directory, "version": "2.1.330", "isSidechain": false,
+            "timestamp": format!("2026-11-20T21:00:{place:02}.000Z")});
+        rows.push_str(&format!("{row}\n"));
+    };
+    row("user", json!({"role": "user", "content": "we never commit the lock file of the shop"}));
+    for (place, file) in files.iter().enumerate() {
+        let call = json!({"type": "tool_use", "id": format!("toolu_{place}"), "name": "Read", "input": {"file_path": directory.join(file)}});
+        row(
+            "assistant",
+            json!({"id": format!("m{place}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101",
+            "content": [call], "stop_reason": "end_turn", "usage": {"input_tokens": 12, "output_tokens": 7}}),
+        );
+        let result = json!({"type": "tool_result", "tool_use_id": format!("toolu_{place}"), "content": "1\tx"});
+        row("user", json!({"role": "user", "content": [result]}));
+    }
+    sandbox.session(id, rows, 0);
+}
+
+#[test]
+fn a_renamed_project_is_offered_the_entries_that_it_had() {
+    let sandbox = Sandbox::new();
+    let (old, new) = (sandbox.home.join("old shop"), sandbox.home.join("shop"));
+    let files = ["src/cart.rs", "src/item.rs", "src/total.rs", "src/tax.rs", "src/mail.rs", "src/gone.rs"];
+    fs::create_dir_all(old.join("src")).unwrap();
+    files[..5].iter().for_each(|file| fs::write(old.join(file), "x").unwrap());
+    read_files(&sandbox, FIRST, &old, &files);
+    let of = |directory: &PathBuf, action: &[&str]| {
+        sandbox.text(&[&["memory", "--project", directory.to_str().unwrap()], action].concat())
+    };
+    of(&old, &["learn"]);
+    let other = sandbox.home.join("other");
+    fs::create_dir_all(other.join("src")).unwrap();
+    fs::write(other.join("src/cart.rs"), "x").unwrap();
+    let offered = |directory: &PathBuf| of(directory, &[]).contains("aperture memory move");
+    fs::create_dir_all(new.join("src")).unwrap();
+    files[..5].iter().for_each(|file| fs::write(new.join(file), "x").unwrap());
+    assert!(!offered(&new), "the old directory exists");
+    fs::remove_dir_all(&old).unwrap();
+    assert!(!offered(&other), "it has other files");
+    let shown = of(&new, &[]);
+    assert!(shown.contains("old shop before; to take over 1 entry: aperture memory move '"), "{shown}");
+    of(&new, &["move", old.to_str().unwrap()]);
+    assert!(!offered(&new) && of(&new, &["list"]).contains("lock file"));
+}

@@ -2,6 +2,7 @@
 
 use super::LearnArguments;
 use super::learning::{Learning, named_session};
+use super::moved::offer;
 use super::report::MemoryLearnReport;
 use super::report::memory_changes_in_words;
 use super::run::{Memories, changed};
@@ -37,7 +38,9 @@ pub fn run(memories: &Memories<'_>, arguments: &LearnArguments) -> Result<(), Co
         (_, true) => format!("read {read}: nothing new"),
         _ => format!("learned from {read}: {}", memory_changes_in_words(&updated.changes)),
     };
-    memories.env.print(&changed(done, updated, arguments.dry_run))
+    let mut report = changed(done, updated, arguments.dry_run);
+    report.hints.extend(offer(memories));
+    memories.env.print(&report)
 }
 
 /// Merges candidates into the tree of the project.

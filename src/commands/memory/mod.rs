@@ -11,6 +11,7 @@ mod learning;
 mod list;
 pub mod live;
 mod log;
+mod moved;
 mod pin;
 mod questions;
 mod report;

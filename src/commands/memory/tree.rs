@@ -1,5 +1,6 @@
 //! `aperture memory`: lists the files with the number of their entries.
 
+use super::moved::offer;
 use super::report::{MemoryFileCounts, MemoryTree, MemoryTreesReport};
 use super::run::{Memories, problems};
 use crate::app::CommandError;
@@ -9,7 +10,7 @@ use crate::model::MemoryState;
 /// Prints the trees.
 pub fn run(memories: &Memories<'_>) -> Result<(), CommandError> {
     let trees = memories.read_all()?.iter().map(view).collect();
-    memories.env.print(&MemoryTreesReport { trees })
+    memories.env.print(&MemoryTreesReport { trees, moved: offer(memories) })
 }
 
 fn view(tree: &Tree) -> MemoryTree {

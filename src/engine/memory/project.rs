@@ -80,8 +80,7 @@ impl<'a> ProjectWork<'a> {
     /// Returns the files that several sessions worked on, the most worth first, without those that every project has.
     pub fn files(&self) -> Vec<Ranked<'a>> {
         let mut ranked = self.ranked(UseKind::File);
-        ranked.retain(|file| !is_passing(file.name) && !is_standard(file.name));
-        ranked.retain(|file| file.sessions >= FILE_SESSIONS);
+        ranked.retain(|file| is_of_project(file.name) && file.sessions >= FILE_SESSIONS);
         ranked
     }
 
@@ -118,6 +117,11 @@ fn names_target(command: &str) -> bool {
     words
         .skip_while(|word| *word == "cd" || *word == "&&")
         .any(|word| !head.split(' ').any(|part| file_name(word) == part || word == part))
+}
+
+/// Returns true for a file that tells which project it is: of the project itself, and not one that every project has.
+pub fn is_of_project(path: &str) -> bool {
+    !is_passing(path) && !is_standard(path)
 }
 
 /// Returns true for a file that a reader finds without being told.

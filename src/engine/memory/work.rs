@@ -3,6 +3,7 @@
 use super::danger::is_dangerous;
 use super::failures::command_heads::{head, is_publishing, is_specific, purpose_of, without_wrappers};
 use super::failures::error_lines::call_error;
+use super::project::is_of_project;
 use super::purpose::purpose;
 use crate::engine::find_secrets;
 use crate::model::paths::{is_absolute, relative};
@@ -118,6 +119,12 @@ impl Work {
             next
         });
         self.uses.push(Use { block, call, time, name, kind });
+    }
+
+    /// Returns the files of the project itself, without those that every project has.
+    pub fn own_files(&self) -> impl Iterator<Item = &str> {
+        let files = self.uses().filter(|used| used.kind == UseKind::File).map(|used| used.name);
+        files.filter(|file| is_of_project(file))
     }
 
     pub fn uses(&self) -> impl Iterator<Item = Use<&str>> {

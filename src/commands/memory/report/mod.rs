@@ -59,6 +59,8 @@ pub struct MemoryTree {
 pub struct MemoryTreesReport {
     /// Trees.
     pub trees: Vec<MemoryTree>,
+    /// Directory that the project probably had before, and the command that takes over its entries.
+    pub moved: Option<String>,
 }
 
 impl Report for MemoryTreesReport {
@@ -84,6 +86,7 @@ impl Report for MemoryTreesReport {
             }
             problems(&mut text, style, &tree.problems);
         }
+        self.moved.iter().for_each(|offer| line(&mut text, &printable(offer)));
         text
     }
 }
