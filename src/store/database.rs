@@ -41,6 +41,13 @@ const REOPENINGS: u32 = 3;
 /// Pause between attempts where SQLite does not wait by itself.
 const BUSY_STEP: Duration = Duration::from_millis(5);
 
+/// Opens a database that no program can write at present.
+fn as_it_is(file: &Path) -> rusqlite::Result<Connection> {
+    let path = file.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)
+}
+
 /// Codes of calls of the system that failed: those that lock a file, or map the memory that processes share.
 const LOCK_FAILURES: [i32; 5] = [
     ffi::SQLITE_IOERR_LOCK,
@@ -172,7 +179,13 @@ impl Store {
         }
         // On a read-only disk the store is readable unless a journal is left.
         let connection = || Connection::open_with_flags(&file, flags).or_else(|_| Connection::open_with_flags(&file, read_only));
-        unless_replaced(&file, || Store::checked(connection()?, patience, seal)).map(Some)
+        let has_journal = || is_there(&directory.join(format!("{STORE_FILE}-wal"))).unwrap_or(true);
+        let opened = || match Store::checked(connection()?, patience, seal) {
+            // A journal would need a file of its own beside the store.
+            Err(error) if error.is_denied() && !has_journal() => Store::checked(as_it_is(&file)?, patience, seal),
+            checked => checked,
+        };
+        unless_replaced(&file, opened).map(Some)
     }
 
     fn checked(connection: Connection, patience: Duration, seal: &Seal) -> Result<Store, StoreError> {

@@ -473,6 +473,72 @@ fn instructions_for_a_model() {
     assert!(start(&sandbox, FIRST, "startup").contains(commands.trim_end()), "hooks have the same text");
 }
 
+/// Runs the program as a user who may read everything and write nothing.
+#[cfg(unix)]
+fn reading(sandbox: &Sandbox, arguments: &[&str], input: &str) -> (i32, String) {
+    use std::io::Write;
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65534;
+    let mut command = sandbox.command(arguments);
+    if fs::metadata(&sandbox.home).unwrap().uid() == 0 {
+        // The superuser may write everywhere.
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let pipe = std::process::Stdio::piped;
+    let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().unwrap_or(-1), String::from_utf8(output.stdout).unwrap())
+}
+
+/// Gives a directory and all below it other rights: those of files and those of directories.
+#[cfg(unix)]
+fn set_rights(directory: &std::path::Path, of_files: u32, of_directories: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
+    for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap()) {
+        match entry.file_type().unwrap().is_dir() {
+            true => set_rights(&entry.path(), of_files, of_directories),
+            false => fs::set_permissions(entry.path(), fs::Permissions::from_mode(of_files)).unwrap(),
+        }
+    }
+    fs::set_permissions(directory, fs::Permissions::from_mode(of_directories)).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn data_that_can_only_be_read_answers_as_before() {
+    for has_learned in [true, false] {
+        let sandbox = Sandbox::new();
+        said(&sandbox, FIRST, 20, CORRECTED);
+        if has_learned {
+            stop(&sandbox, FIRST);
+            sandbox.text(&["search", "checkout"]);
+        }
+        let event = |id: &str, more: Value| payload(&sandbox, id, more).to_string();
+        let mut asked: Vec<(Vec<&str>, String)> = vec![
+            (vec!["memory", "compose", "--prompt", "install it with pnpm"], String::new()),
+            (vec!["search", "checkout"], String::new()),
+            (vec!["hook", "SessionStart"], event(SECOND, json!({"source": "startup"}))),
+        ];
+        if has_learned {
+            asked.push((vec!["memory", "show", "1"], String::new()));
+            asked.push((vec!["memory", "list"], String::new()));
+            asked.push((vec!["hook", "UserPromptSubmit"], event(THIRD, json!({"prompt": "should I use pnpm here, or npm?"}))));
+        }
+        let root = sandbox.home.parent().unwrap();
+        set_rights(root, 0o444, 0o555);
+        let first: Vec<(i32, String)> = asked.iter().map(|(arguments, input)| reading(&sandbox, arguments, input)).collect();
+        set_rights(root, 0o644, 0o755);
+        for ((arguments, input), (code, text)) in asked.iter().zip(first) {
+            let written = given(&sandbox, arguments, input);
+            assert!(!text.is_empty(), "{arguments:?}");
+            assert_eq!((code, text), (0, written.stdout), "{arguments:?}, learned: {has_learned}");
+        }
+    }
+}
+
 /// A session in a directory that reads files of it.
 fn read_files(sandbox: &Sandbox, id: &str, directory: &std::path::Path, files: &[&str]) {
     let mut rows = String::new();
