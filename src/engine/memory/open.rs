@@ -13,6 +13,8 @@ word_lists! { "open.txt": HEADINGS, STARTS, ANNOUNCEMENTS }
 const THOUGHTS: usize = 3;
 const CHARACTERS: usize = 180;
 const LAST_SENTENCES: usize = 4;
+/// Words of a sentence that says by itself what is open.
+const WORDS: usize = 6;
 
 /// Collects the open thoughts of a session: a later call or prompt takes them up.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -31,8 +33,8 @@ impl OpenThoughts {
             TraceContent::Answer(text) => {
                 let sentences = sentences_of(text, conventions);
                 self.last = Some(thoughts(text, &sentences, conventions));
-                self.announced =
-                    sentences.last().map(|last| shown(&last.text)).filter(|last| starts(last, &ANNOUNCEMENTS) && is_safe(last));
+                let last = sentences.last().map(|last| shown(&last.text));
+                self.announced = last.filter(|last| !is_short(last) && starts(last, &ANNOUNCEMENTS) && is_safe(last));
             }
             _ => {}
         }
@@ -56,9 +58,11 @@ fn thoughts(text: &str, sentences: &[Sentence], conventions: &Conventions) -> Ve
     let late = sentences.len().saturating_sub(LAST_SENTENCES);
     let is_open =
         |at: usize, sentence: &Sentence| !sentence.leads && (at >= late && sentence.asks() || starts(&sentence.text, &STARTS));
-    found.extend(
-        sentences.iter().enumerate().filter(|(at, sentence)| is_open(*at, sentence)).map(|(_, sentence)| sentence.text.clone()),
-    );
+    for (at, sentence) in sentences.iter().enumerate().filter(|(at, sentence)| is_open(*at, sentence)) {
+        // `Want me to?` says what it asks for in the sentence before.
+        let before = at.checked_sub(1).filter(|_| is_short(&sentence.text)).map(|before| &*sentences[before].text);
+        found.push(before.into_iter().chain([&*sentence.text]).collect::<Vec<_>>().join(" "));
+    }
     let mut thoughts: Vec<String> = Vec::new();
     for thought in found.iter().filter(|thought| is_safe(thought)).map(|thought| shown(thought)) {
         if thoughts.len() < THOUGHTS && !thoughts.contains(&thought) {
@@ -73,6 +77,11 @@ fn starts(text: &str, phrases: &[&str]) -> bool {
     let lower = text.to_lowercase().replace('’', "'");
     let rest = |phrase: &&str| lower.strip_prefix(*phrase).map(|rest| rest.trim_start_matches('s'));
     phrases.iter().filter_map(rest).any(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+/// Returns true for a sentence of few words, which says nothing by itself.
+fn is_short(text: &str) -> bool {
+    text.split_whitespace().count() < WORDS
 }
 
 fn is_safe(thought: &str) -> bool {
@@ -116,7 +125,8 @@ mod tests {
         let call = TraceContent::Call(call);
         let prompt = TraceContent::Prompt { text: "yes".to_owned(), source: PromptSource::Typed };
         assert_eq!(after(&[answer("Want me to push it?"), prompt]), [""; 0]);
-        assert_eq!(after(&[answer("Green. Now I amend the commit:"), call.clone()]), ["Now I amend the commit"]);
+        assert_eq!(after(&[answer("Green. Now I amend the last commit:"), call.clone()]), ["Now I amend the last commit"]);
+        assert_eq!(after(&[answer("Let me try it."), call.clone()]), [""; 0]);
         assert_eq!(after(&[answer("Green."), call.clone()]), [""; 0]);
         assert_eq!(after(&[answer("Now I amend the commit:"), call, answer("Done.")]), [""; 0]);
     }
@@ -124,7 +134,8 @@ mod tests {
     #[test]
     fn an_answer_leaves_its_questions_and_next_steps() {
         let check = |text: &str, expected: &[&str]| assert_eq!(after(&[answer(text)]), expected, "{text}");
-        check("All tests pass. Want me to push it?", &["Want me to push it?"]);
+        check("All tests pass. Want me to push it to the open branch?", &["Want me to push it to the open branch?"]);
+        check("The guide is old. Want me to?", &["The guide is old. Want me to?"]);
         check("Why did it fail? The path was wrong.\n\nIt is fixed.\n\nDone.\n\nAll 12 tests pass.\n\nBye.", &[]);
         check(
             "It works.\n\n## Next steps\n\n- Add a test for the cart\n- Update the guide\n\n## Notes\n\n- none",

@@ -208,7 +208,12 @@ fn is_fact(text: &str) -> bool {
     let starts = text.starts_with(|c: char| c.is_uppercase() || c == '`') && !LINKS.contains(&first);
     let is_prose = !text.contains(['|', '{', '}', ';', '*', '…']) && !text.contains("://");
     let size = CHARACTERS.contains(&text.chars().count()) && text.split_whitespace().count() >= WORDS;
-    size && starts && is_prose && text.ends_with(['.', '"', '`']) && !about_page && is_whole(text) && !holds_secret(text)
+    size && starts
+        && is_prose
+        && text.trim_end_matches('"').ends_with('.')
+        && !about_page
+        && is_whole(text)
+        && !holds_secret(text)
 }
 
 /// Returns true for a word that is a name in code, a number or a version.
