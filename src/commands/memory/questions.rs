@@ -19,46 +19,23 @@ struct Question {
     entry: Memory,
     /// The entry that it is compared with, and the word between them.
     other: Option<(&'static str, Memory)>,
-    answers: &'static [Answer],
+    /// The answers: each has another first letter, which is its key.
+    answers: &'static [&'static str],
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    Accept,
-    Reject,
-    /// Merges the other entry into this one.
-    Merge,
-    Edit,
-    Later,
-    Quit,
-}
+const DECISION: &[&str] = &["accept", "reject", "edit", LATER, QUIT];
+const COMPARISON: &[&str] = &["merge", "edit", LATER, QUIT];
+const LATER: &str = "later";
+const QUIT: &str = "quit";
 
-impl Answer {
-    const DECISION: &'static [Answer] = &[Answer::Accept, Answer::Reject, Answer::Edit, Answer::Later, Answer::Quit];
-    const COMPARISON: &'static [Answer] = &[Answer::Merge, Answer::Edit, Answer::Later, Answer::Quit];
-
-    fn name(self) -> &'static str {
-        match self {
-            Answer::Accept => "accept",
-            Answer::Reject => "reject",
-            Answer::Merge => "merge",
-            Answer::Edit => "edit",
-            Answer::Later => "later",
-            Answer::Quit => "quit",
-        }
-    }
-
-    /// Returns the answer of a key: the one whose name starts with it.
-    fn of_key(key: KeyEvent, answers: &[Answer]) -> Option<Answer> {
-        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            KeyCode::Esc => Some(Answer::Quit),
-            KeyCode::Char('c' | 'd') if is_control => Some(Answer::Quit),
-            KeyCode::Char(c) if !is_control => {
-                answers.iter().copied().find(|answer| answer.name().starts_with(c.to_ascii_lowercase()))
-            }
-            _ => None,
-        }
+/// Returns the answer of a key.
+fn of_key(key: KeyEvent, answers: &[&'static str]) -> Option<&'static str> {
+    let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+    match key.code {
+        KeyCode::Esc => Some(QUIT),
+        KeyCode::Char('c' | 'd') if is_control => Some(QUIT),
+        KeyCode::Char(c) if !is_control => answers.iter().copied().find(|answer| answer.starts_with(c.to_ascii_lowercase())),
+        _ => None,
     }
 }
 
@@ -78,8 +55,8 @@ pub fn ask(memories: &Memories<'_>, report: MemoryReviewReport) -> Result<(), Co
         print(&text(question, at + 1, questions.len(), &env.style))?;
         let answer = answer(question.answers)?;
         let done = match answer {
-            Answer::Quit => break,
-            Answer::Later => Ok("later".to_owned()),
+            QUIT => break,
+            LATER => Ok(LATER.to_owned()),
             _ => execute(memories, question, answer).inspect(|_| decided += 1),
         };
         asked += 1;
@@ -92,8 +69,7 @@ pub fn ask(memories: &Memories<'_>, report: MemoryReviewReport) -> Result<(), Co
 
 /// Returns the questions, the most useful first: what contradicts, what failed, what a local model asks, what waits.
 fn questions(report: MemoryReviewReport) -> Vec<Question> {
-    let decision =
-        |reason: &str, entry: Memory, other| Question { reason: reason.to_owned(), entry, other, answers: Answer::DECISION };
+    let decision = |reason: &str, entry: Memory, other| Question { reason: reason.to_owned(), entry, other, answers: DECISION };
     let contradictions =
         report.contradictions.into_iter().map(|pair| decision("contradiction", pair.newer, Some(("against", pair.older))));
     let refuted = report.refuted.into_iter().map(|entry| decision("did not help, as you reported", entry, None));
@@ -101,13 +77,13 @@ fn questions(report: MemoryReviewReport) -> Vec<Question> {
         reason: format!("the replaced entry also said: {}", loss.lost),
         entry: loss.newer,
         other: Some(("replaced", loss.older)),
-        answers: Answer::COMPARISON,
+        answers: COMPARISON,
     });
     let duplicates = report.duplicates.into_iter().map(|pair| Question {
         reason: "the first says all that the second says".to_owned(),
         entry: pair.kept,
         other: Some(("has all of", pair.other)),
-        answers: Answer::COMPARISON,
+        answers: COMPARISON,
     });
     let pending = report.pending.into_iter().map(|entry| {
         let is_risk = is_dangerous(&entry.text);
@@ -128,8 +104,8 @@ fn text(question: &Question, number: usize, count: usize, style: &Style) -> Stri
         line(&mut text, &format!("  {}", style.paint(Paint::Dim, word)));
         memory_entry(&mut text, style, other, widest, true);
     }
-    let key = |answer: &Answer| {
-        let (first, rest) = answer.name().split_at(1);
+    let key = |answer: &&str| {
+        let (first, rest) = answer.split_at(1);
         format!("{}{rest}", style.paint(Paint::Name, &format!("[{first}]")))
     };
     line(&mut text, &format!("  {}", question.answers.iter().map(key).collect::<Vec<_>>().join("  ")));
@@ -137,12 +113,12 @@ fn text(question: &Question, number: usize, count: usize, style: &Style) -> Stri
 }
 
 /// Waits for a key that is an answer.
-fn answer(answers: &[Answer]) -> Result<Answer, CommandError> {
+fn answer(answers: &[&'static str]) -> Result<&'static str, CommandError> {
     enable_raw_mode()?;
     let answer = loop {
         match event::read() {
             Ok(Event::Key(key)) if key.kind == KeyEventKind::Press => {
-                if let Some(answer) = Answer::of_key(key, answers) {
+                if let Some(answer) = of_key(key, answers) {
                     break Ok(answer);
                 }
             }
@@ -155,13 +131,13 @@ fn answer(answers: &[Answer]) -> Result<Answer, CommandError> {
 }
 
 /// Executes an answer; returns what was done.
-fn execute(memories: &Memories<'_>, question: &Question, answer: Answer) -> Result<String, CommandError> {
+fn execute(memories: &Memories<'_>, question: &Question, answer: &str) -> Result<String, CommandError> {
     let name = question.entry.name();
     let report = match (answer, &question.other) {
-        (Answer::Accept, _) => accepted(memories, &[name], false)?,
-        (Answer::Reject, _) => rejected(memories, &[name], false)?,
-        (Answer::Merge, Some((_, other))) => merged(memories, &name, &other.name(), false)?,
-        (_, _) => edit::report(memories, &name, None, None, false)?,
+        ("accept", _) => accepted(memories, &[name], false)?,
+        ("reject", _) => rejected(memories, &[name], false)?,
+        ("merge", Some((_, other))) => merged(memories, &name, &other.name(), false)?,
+        _ => edit::report(memories, &name, None, None, false)?,
     };
     Ok(report.done)
 }
@@ -197,10 +173,10 @@ mod tests {
               [a]ccept  [r]eject  [e]dit  [l]ater  [q]uit
         "#]]
         .assert_eq(&shown);
-        let key = |code, modifiers| Answer::of_key(KeyEvent::new(code, modifiers), Answer::DECISION);
-        assert_eq!(key(KeyCode::Char('a'), KeyModifiers::NONE), Some(Answer::Accept));
-        assert_eq!(key(KeyCode::Char('R'), KeyModifiers::SHIFT), Some(Answer::Reject));
-        assert_eq!(key(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Answer::Quit));
+        let key = |code, modifiers| of_key(KeyEvent::new(code, modifiers), DECISION);
+        assert_eq!(key(KeyCode::Char('a'), KeyModifiers::NONE), Some("accept"));
+        assert_eq!(key(KeyCode::Char('R'), KeyModifiers::SHIFT), Some("reject"));
+        assert_eq!(key(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(QUIT));
         assert_eq!(key(KeyCode::Char('a'), KeyModifiers::CONTROL), None);
         assert_eq!((key(KeyCode::Char('m'), KeyModifiers::NONE), key(KeyCode::Enter, KeyModifiers::NONE)), (None, None));
     }

@@ -41,8 +41,6 @@ pub struct Failure {
     pub row: String,
     /// The time of the result, in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,
-    pub call_block: BlockNumber,
-    pub call_row: String,
     pub tool: String,
     /// The head of the command that failed; empty for a tool that does not run commands.
     pub head: String,
@@ -75,8 +73,6 @@ impl Failure {
 pub struct Fix {
     pub block: BlockNumber,
     pub row: String,
-    pub call_block: BlockNumber,
-    pub call_row: String,
     /// The time of the result, in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,
     /// Words in the call that worked and not in the failed one, masked.
@@ -92,7 +88,7 @@ pub struct Fix {
 /// Extracts failures from the events of a session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Fixes {
-    calls: BTreeMap<Key, OpenCall>,
+    calls: BTreeMap<Key, CallForm>,
     waiting: Vec<Waiting>,
     failures: Vec<Failure>,
     worked: BTreeSet<u64>,
@@ -113,13 +109,6 @@ struct Success {
     result: u32,
     /// The time of the result, in milliseconds since 1970, UTC; 0 if unknown.
     time: i64,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct OpenCall {
-    block: BlockNumber,
-    row: String,
-    form: CallForm,
 }
 
 /// A failure whose fix may follow.
@@ -145,13 +134,10 @@ impl Fixes {
     /// Reads the next event of the session.
     pub fn push(&mut self, event: &TraceEvent, conventions: &Conventions) {
         match &event.content {
-            TraceContent::Call(call) => {
-                let open = OpenCall { block: event.block, row: event.row.clone(), form: CallForm::of(call) };
-                self.calls.insert(call.id, open);
-            }
+            TraceContent::Call(call) => drop(self.calls.insert(call.id, CallForm::of(call))),
             TraceContent::Result(result) => {
-                if let Some(call) = self.calls.remove(&result.call) {
-                    self.result(event, call, result, conventions);
+                if let Some(form) = self.calls.remove(&result.call) {
+                    self.result(event, form, result, conventions);
                 }
             }
             _ => {}
@@ -207,22 +193,22 @@ impl Fixes {
         !names.is_empty() && names.iter().all(|name| self.refuted.get(name).is_some_and(|refuted| *refuted > time))
     }
 
-    fn result(&mut self, event: &TraceEvent, call: OpenCall, result: &TraceResult, conventions: &Conventions) {
+    fn result(&mut self, event: &TraceEvent, form: CallForm, result: &TraceResult, conventions: &Conventions) {
         self.results += 1;
         if result.declined {
             return;
         }
-        let error = failure_of(&call.form, result, conventions);
+        let error = failure_of(&form, result, conventions);
         match error {
             Some(error) => {
                 self.expire();
-                self.add_failure(event, call, error, result, conventions);
+                self.add_failure(event, form, error, result, conventions);
             }
             None if result.error => self.expire(),
             None => {
-                self.resolve(event, &call);
+                self.resolve(event, &form);
                 self.expire();
-                self.note_success(event, &call.form);
+                self.note_success(event, &form);
             }
         }
     }
@@ -231,12 +217,11 @@ impl Fixes {
     fn add_failure(
         &mut self,
         event: &TraceEvent,
-        call: OpenCall,
+        form: CallForm,
         error: CallError,
         result: &TraceResult,
         conventions: &Conventions,
     ) {
-        let form = call.form;
         let is_client = conventions.error_tags.iter().any(|tag| result.text.trim_start().starts_with(tag));
         let missing = missing_program(&error.line).map(str::to_owned);
         let failed = form.failed_command(&error, missing.as_deref());
@@ -260,8 +245,6 @@ impl Fixes {
             block: event.block,
             row: event.row.clone(),
             time: event.time,
-            call_block: call.block,
-            call_row: call.row,
             signature: 0,
             tool: form.tool.clone(),
             head,
@@ -293,30 +276,21 @@ impl Fixes {
     }
 
     /// Attaches a call that worked to the failures that it resolves. Failures with the same error have the same fix.
-    fn resolve(&mut self, event: &TraceEvent, call: &OpenCall) {
+    fn resolve(&mut self, event: &TraceEvent, form: &CallForm) {
         let mut resolved: Vec<(Fix, Vec<Waiting>)> = Vec::new();
         for mut waiting in std::mem::take(&mut self.waiting) {
             let signature = waiting.failure.signature;
             let known = resolved.iter_mut().find(|(_, same)| same.iter().any(|known| known.failure.signature == signature));
-            match (waiting.outcome(&call.form), known) {
+            match (waiting.outcome(form), known) {
                 (Outcome::Unrelated, _) => {
-                    waiting.pass(&call.form);
+                    waiting.pass(form);
                     self.waiting.push(waiting);
                 }
                 (_, Some((_, same))) => same.push(waiting),
                 (Outcome::Incidental, None) => {}
                 (Outcome::Resolved { text, difference, names, is_named }, None) => {
-                    let fix = Fix {
-                        block: event.block,
-                        row: event.row.clone(),
-                        call_block: call.block,
-                        call_row: call.row.clone(),
-                        time: event.time,
-                        difference,
-                        text,
-                        names,
-                        is_named,
-                    };
+                    let fix =
+                        Fix { block: event.block, row: event.row.clone(), time: event.time, difference, text, names, is_named };
                     resolved.push((fix, vec![waiting]));
                 }
             }
@@ -324,7 +298,7 @@ impl Fixes {
         for (fix, same) in resolved {
             for mut waiting in same {
                 waiting.failure.fix = Some(fix.clone());
-                let is_repeated = waiting.is_repeated(&call.form);
+                let is_repeated = waiting.is_repeated(form);
                 self.keep(if is_repeated { waiting.into_repeated() } else { waiting });
             }
         }

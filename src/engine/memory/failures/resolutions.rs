@@ -127,8 +127,6 @@ mod tests {
             block: 2,
             row: "r2".into(),
             time: 5,
-            call_block: 1,
-            call_row: "r1".into(),
             tool: "runner".into(),
             head: head.into(),
             line: line.into(),
@@ -142,8 +140,6 @@ mod tests {
             fix: fix.map(|text| Fix {
                 block: 4,
                 row: "r4".into(),
-                call_block: 3,
-                call_row: "r3".into(),
                 time: 9,
                 difference: Vec::new(),
                 text: text.into(),
