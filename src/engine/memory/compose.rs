@@ -321,7 +321,7 @@ impl<'a> Composer<'a> {
     fn pages(&self) -> Vec<&'a Memory> {
         let prompt = words(self.input.prompt);
         let told =
-            |memory: &Memory| memory.text.rsplit_once(" (http").map_or(0, |(told, _)| words(told).intersection(&prompt).count());
+            |memory: &Memory| memory.text.rsplit_once(" (").map_or(0, |(told, _)| words(told).intersection(&prompt).count());
         let mut found = self.of_kinds(&[MemoryKind::Discovery]);
         found.retain(|memory| told(memory) >= LEAST_COMMON_WORDS);
         found.sort_by_cached_key(|memory| std::cmp::Reverse((told(memory), memory.last_seen)));

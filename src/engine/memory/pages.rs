@@ -1,10 +1,10 @@
-//! Pages and searches of the web: the sentence of each that the agent used afterwards, with its address.
+//! Pages and searches of the web: the sentence of each that the agent used afterwards, with its address or the words of the search.
 
 use super::failures::command_heads::without_wrappers;
 use super::statements::is_whole;
 use super::words::{content_words, holds_secret};
 use crate::engine::report::summary::sentences;
-use crate::model::{BlockNumber, Conventions, Key, PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};
+use crate::model::{BlockNumber, Conventions, Key, PromptSource, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult};
 use crate::text::lists::word_lists;
 use crate::text::shell::simple_commands;
 use rustc_hash::FxHashSet;
@@ -28,12 +28,15 @@ const FOUND: usize = 100;
 const REPEATED: usize = 3;
 /// The same without such a name, if two thirds of the sentence are repeated.
 const FRESH: usize = 3;
-/// Words that the title of a link shares with a sentence of a search, so that the sentence is from its page.
-const TITLE_WORDS: usize = 3;
+/// Starts the place of a sentence that a search found: its pages are not told apart.
+const SEARCH: &str = "web search: ";
+/// Part of the result of a search.
+const LINK: &str = "\"url\":\"http";
 
 /// A sentence of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
+    /// The address; the words of a search behind `web search: `.
     pub address: String,
     pub text: String,
     pub block: BlockNumber,
@@ -54,7 +57,6 @@ pub struct Pages {
 /// A call that reads a page, or that may be a search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Request {
-    /// The address; empty for a search.
     address: String,
     /// Its input: the agent knew these words before.
     asked: String,
@@ -101,20 +103,19 @@ impl Pages {
     }
 
     fn came(&mut self, event: &TraceEvent, request: &Request, result: &TraceResult, conventions: &Conventions) {
-        let links = links(&result.text);
-        if self.read.len() >= PAGES || request.address.is_empty() && links.is_empty() {
+        let is_page = !request.address.starts_with(SEARCH) || result.text.contains(LINK);
+        if self.read.len() >= PAGES || !is_page {
             return;
         }
         let of_page = |text: String| {
-            let address = if request.address.is_empty() { source(&text, &request.asked, &links)? } else { &request.address };
-            let (address, row) = (address.to_owned(), event.row.clone());
             let fresh = content_words(&text).into_iter().filter(|word| !request.asked.contains(&**word)).collect();
-            Some((fresh, Page { address, text, block: event.block, row, time: event.time }))
+            let (address, row) = (request.address.clone(), event.row.clone());
+            (fresh, Page { address, text, block: event.block, row, time: event.time })
         };
         let told =
             sentences(&result.text, conventions).into_iter().filter(|sentence| !sentence.leads).map(|sentence| sentence.text);
         let facts = told.map(|text| quoted(&text).map_or_else(|| text.clone(), str::to_owned)).filter(|text| is_fact(text));
-        let sentences: Vec<(Vec<String>, Page)> = facts.filter_map(of_page).take(SENTENCES).collect();
+        let sentences: Vec<(Vec<String>, Page)> = facts.map(of_page).take(SENTENCES).collect();
         if !sentences.is_empty() {
             self.read.push(Reading { sentences, best: None });
         }
@@ -146,17 +147,16 @@ impl Pages {
     }
 }
 
-/// Returns the address that a call reads, empty for one that may be a search; `None` for other calls.
+/// Returns the address that a call reads, or the words that it may search; `None` for other calls.
 fn address_of(call: &TraceCall) -> Option<String> {
     let Some(command) = &call.command else {
         let is_address = call.target.starts_with("https://") || call.target.starts_with("http://");
-        return if is_address { plain_address(&call.target) } else { call.files.is_empty().then(String::new) };
+        let may_search = || call.verb == ToolVerb::Other && call.files.is_empty() && call.target.len() <= ADDRESS;
+        return if is_address { plain_address(&call.target) } else { may_search().then(|| format!("{SEARCH}{}", call.target)) };
     };
-    let simple = simple_commands(command);
-    let fetches = simple
-        .iter()
-        .map(|simple| without_wrappers(&simple.words))
-        .filter(|words| words.first().is_some_and(|program| FETCHERS.contains(&&*program.text)));
+    let simple = if command.contains("https://") { simple_commands(command) } else { Vec::new() };
+    let fetches = simple.iter().map(|simple| without_wrappers(&simple.words));
+    let fetches = fetches.filter(|words| words.first().is_some_and(|program| FETCHERS.contains(&&*program.text)));
     let mut addresses = fetches.flatten().filter(|word| word.text.starts_with("https://")).map(|word| &*word.text);
     addresses.next().filter(|_| addresses.next().is_none()).and_then(plain_address)
 }
@@ -168,28 +168,6 @@ fn plain_address(address: &str) -> Option<String> {
     let is_public = host.contains('.') && host.contains(char::is_alphabetic) && !host.ends_with(".local");
     let is_plain = !address.contains(['$', '@', '`', ' ']) && address.len() <= ADDRESS && !holds_secret(address);
     (is_public && is_plain).then(|| address.to_owned())
-}
-
-/// Returns the links of the result of a search: titles and addresses.
-fn links(text: &str) -> Vec<(String, String)> {
-    #[derive(Deserialize)]
-    struct Link {
-        title: String,
-        url: String,
-    }
-    let lines = text.lines().filter_map(|line| Some(&line[line.find("[{")?..]));
-    let all = lines.filter_map(|line| serde_json::from_str::<Vec<Link>>(line).ok()).flatten();
-    all.filter_map(|link| Some((link.title.to_lowercase(), plain_address(&link.url)?))).collect()
-}
-
-/// Returns the address of the one link whose title has words of a sentence that the search did not ask for.
-fn source<'a>(text: &str, asked: &str, links: &'a [(String, String)]) -> Option<&'a str> {
-    let words: BTreeSet<String> = content_words(text).into_iter().filter(|word| !asked.contains(&**word)).collect();
-    let shared = |title: &str| content_words(title).into_iter().filter(|word| words.contains(word)).count();
-    let counts: Vec<usize> = links.iter().map(|(title, _)| shared(title)).collect();
-    let most = counts.iter().copied().max().filter(|most| *most >= TITLE_WORDS)?;
-    let mut best = counts.iter().zip(links).filter(|(count, _)| **count == most).map(|(_, (_, address))| address);
-    best.next().filter(|_| best.next().is_none()).map(String::as_str)
 }
 
 /// Returns the sentence that a sentence quotes at its end, the words of the page itself: `It states: "By default, … ."`.
@@ -225,7 +203,6 @@ fn is_name(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ToolVerb;
 
     fn event(content: TraceContent) -> TraceEvent {
         TraceEvent { block: 1, row: "r".to_owned(), time: 5, turn: 1, content }
@@ -276,17 +253,11 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_of_a_search_is_from_the_one_link_with_its_words() {
-        let links = r#"Links: [{"title":"Push policy: max_ref_updates branches and tags","url":"https://docs.example.com/push"},{"title":"Other","url":"https://x.example.com/"}]"#;
-        let text = format!("{links}\n\nYou can change the limit of branches and tags with `max_ref_updates` in the settings.");
+    fn a_search_is_named_by_its_words() {
+        let fact = "You can change the limit of branches with `max_ref_updates` in the settings.";
         let said = "I set `max_ref_updates` to change the limit of branches in the settings.";
-        let found = learned("push limit", None, &text, said);
-        assert_eq!(
-            found,
-            [
-                "You can change the limit of branches and tags with `max_ref_updates` in the settings. (https://docs.example.com/push)"
-            ]
-        );
-        assert_eq!(learned("push", None, &text.replace("max_ref_updates branches and tags", "news"), said), [""; 0]);
+        let result = format!("Links: [{{\"title\":\"Push policy\",\"url\":\"https://docs.example.com/push\"}}]\n\n{fact}");
+        assert_eq!(learned("push policy", None, &result, said), [format!("{fact} (web search: push policy)")]);
+        assert_eq!(learned("push policy", None, fact, said), [""; 0], "it is the result of another tool");
     }
 }
