@@ -411,8 +411,8 @@ pub struct MemoryLoss {
 
 impl MemoryReviewReport {
     pub fn has_questions(&self) -> bool {
-        !(self.pending.is_empty() && self.refuted.is_empty() && self.contradictions.is_empty())
-            || !(self.losses.is_empty() && self.duplicates.is_empty())
+        let entries = self.pending.len() + self.refuted.len();
+        entries + self.contradictions.len() + self.losses.len() + self.duplicates.len() > 0
     }
 }
 
