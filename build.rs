@@ -1,84 +1,14 @@
-//! Makes the tables of the token vocabulary (`src/engine/vocabulary`), and links an optimized program to a fixed address
-//! if the platform supports that: at startup, a relocatable program corrects every address that it contains, which took
-//! longer than everything else that `aperture --help` does (docs/decisions/0007).
+//! Links an optimized program to a fixed address if the platform supports that: at startup, a relocatable program corrects every
+//! address that it contains, which took longer than everything else that `aperture --help` does (docs/decisions/0007).
 
-#![expect(clippy::disallowed_methods, reason = "cargo tells by the environment what it builds for, and takes files")]
+#![expect(clippy::disallowed_methods, reason = "cargo tells by the environment what it builds for")]
 
-#[path = "src/engine/vocabulary/bucket.rs"]
-mod bucket;
-#[path = "src/engine/vocabulary/class.rs"]
-mod class;
-
-use anyhow::{Context as _, Result, ensure};
-use regex_syntax::hir::{Class, HirKind};
 use std::env::var;
-use std::path::Path;
 
-/// The character classes of o200k's expression, without [`class::OTHER`].
-const CLASSES: [(&str, u8); 7] = [
-    (r"[\p{Lu}\p{Lt}]", class::UPPER),
-    (r"\p{Ll}", class::LOWER),
-    (r"[\p{Lm}\p{Lo}]", class::CASELESS),
-    (r"\p{M}", class::MARK),
-    (r"\p{N}", class::NUMBER),
-    (r"[\s--[\r\n]]", class::SPACE),
-    (r"[\r\n]", class::NEWLINE),
-];
-
-fn main() -> Result<()> {
+fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=src/engine/vocabulary/class.rs");
-    println!("cargo::rerun-if-changed=src/engine/vocabulary/bucket.rs");
     let is = |name, value| var(name).is_ok_and(|given| given == value);
-    let directory = var("OUT_DIR")?;
     if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
-    let (tokens, buckets) = tokens()?;
-    let (pages, classes) = classes()?;
-    for (name, table) in [("tokens", tokens), ("buckets", buckets), ("pages", pages), ("classes", classes)] {
-        std::fs::write(Path::new(&directory).join(name), table).with_context(|| format!("writing the table of {name}"))?;
-    }
-    Ok(())
-}
-
-/// All tokens by rank, each after its length, and the buckets with the place of each.
-fn tokens() -> Result<(Vec<u8>, Vec<u8>)> {
-    let vocabulary = tiktoken::get_encoding("o200k_base").context("the vocabulary o200k_base")?;
-    let mut tokens = Vec::new();
-    let mut buckets = vec![bucket::EMPTY; bucket::BUCKETS];
-    for rank in 0..u32::try_from(vocabulary.vocab_size())? {
-        let token = vocabulary.decode(&[rank]);
-        let place = u32::try_from(tokens.len())?;
-        ensure!(!token.is_empty() && place < (1 << bucket::PLACE_BITS) - 1, "token {rank} at {place} has no room");
-        let (mut at, tag) = bucket::bucket_and_tag(bucket::hash(&token, bucket::ends(&token)));
-        while buckets[at] != bucket::EMPTY {
-            at = (at + 1) % bucket::BUCKETS;
-        }
-        buckets[at] = tag | place;
-        tokens.push(u8::try_from(token.len())?);
-        tokens.extend(token);
-    }
-    Ok((tokens, buckets.into_iter().flat_map(u32::to_le_bytes).collect()))
-}
-
-/// The page of each group of characters, and the character classes of each page.
-fn classes() -> Result<(Vec<u8>, Vec<u8>)> {
-    let mut all = vec![class::OTHER; char::MAX as usize + 1];
-    for (expression, class) in CLASSES {
-        let parsed = regex_syntax::parse(expression)?;
-        let HirKind::Class(Class::Unicode(characters)) = parsed.kind() else { anyhow::bail!("{expression} is no class") };
-        for range in characters.ranges() {
-            all[range.start() as usize..=range.end() as usize].fill(class);
-        }
-    }
-    let (mut pages, mut known) = (Vec::new(), Vec::new());
-    for page in all.chunks(class::PAGE_CHARACTERS) {
-        let number = known.iter().position(|known| *known == page).unwrap_or_else(|| {
-            known.push(page);
-            known.len() - 1
-        });
-        pages.push(u8::try_from(number)?);
-    }
-    Ok((pages, known.concat()))
 }

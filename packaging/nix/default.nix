@@ -3,11 +3,11 @@
 
 let
   root = ../..;
-  manifest = (builtins.fromTOML (builtins.readFile (root + "/Cargo.toml"))).package;
+  manifest = builtins.fromTOML (builtins.readFile (root + "/Cargo.toml"));
 in
 pkgs.rustPlatform.buildRustPackage {
-  pname = manifest.name;
-  version = manifest.version;
+  pname = manifest.package.name;
+  version = manifest.workspace.package.version;
   src = pkgs.lib.cleanSource root;
   cargoLock.lockFile = root + "/Cargo.lock";
 
@@ -25,8 +25,8 @@ pkgs.rustPlatform.buildRustPackage {
   '';
 
   meta = {
-    description = manifest.description;
-    homepage = manifest.homepage;
+    description = manifest.package.description;
+    homepage = manifest.workspace.package.homepage;
     license = with pkgs.lib.licenses; [ mit asl20 ];
     mainProgram = "aperture";
   };

@@ -24,7 +24,7 @@ FRAMES = {"text": 26, "attachment": 26, "thinking": 35, "tool_use": 95, "tool_re
 VARIATION = 9
 # Tokens of a change that are not worth a judgement.
 SMALL = 115
-# The first version of each family of models that binds thinking to everything before it (src/engine/cost/binding.rs).
+# The first version of each family of models that binds thinking to everything before it (src/core/engine/cost/binding.rs).
 FIRST_BINDING = {"opus": (5, 5), "sonnet": (5, 5), "haiku": (5, 5), "fable": (5, 1), "mythos": (5, 1)}
 # What the client itself says and does not keep: the end of a turn that was not answered, and that a read was cut where the
 # result does not say so. See README.md.

@@ -1,4 +1,4 @@
-//! The formats of clients are known in `src/provider` alone: no other folder holds a literal of one.
+//! The formats of clients are known in `src/core/provider` alone: no other folder holds a literal of one.
 
 use crate::sandbox::repository;
 use std::collections::BTreeSet;
@@ -74,11 +74,19 @@ const NAMES: &[&str] = &[
 
 /// Files that may hold such a literal, the literal in lower case, and why.
 const ALLOWED: &[(&str, &str, &str)] = &[
-    ("model/session_id.rs", "agent-", "the form of an id, which people read and type"),
-    ("engine/analysis/never_stale.rs", "claude.md", "instruction files of many agents, most of which aperture does not read"),
-    ("engine/analysis/never_stale.rs", "agents.md", "instruction files of many agents, most of which aperture does not read"),
-    ("engine/analysis/never_stale.rs", ".claude", "instruction files of many agents, most of which aperture does not read"),
-    ("engine/selector/mod.rs", "mcp__", "an example in the help on selectors"),
+    ("core/model/session_id.rs", "agent-", "the form of an id, which people read and type"),
+    (
+        "core/engine/analysis/never_stale.rs",
+        "claude.md",
+        "instruction files of many agents, most of which aperture does not read",
+    ),
+    (
+        "core/engine/analysis/never_stale.rs",
+        "agents.md",
+        "instruction files of many agents, most of which aperture does not read",
+    ),
+    ("core/engine/analysis/never_stale.rs", ".claude", "instruction files of many agents, most of which aperture does not read"),
+    ("core/engine/selector/mod.rs", "mcp__", "an example in the help on selectors"),
     ("commands/install/claude_code.rs", "claude-code", "the name of the command's target"),
     ("commands/install/claude_code.rs", ".claude", "the files into which the command installs"),
 ];
@@ -122,7 +130,7 @@ fn literals(text: &str) -> Vec<String> {
 
 fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
     for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
-        let is_test = path.file_stem().is_some_and(|name| name == "tests");
+        let is_test = path.file_stem().is_some_and(|name| name == "tests" || name == "testing");
         if path.is_dir() && !is_test {
             sources(&path, found);
         } else if path.extension().is_some_and(|end| end == "rs") && !is_test {
@@ -151,13 +159,13 @@ fn formats_are_known_in_the_providers_alone() {
     let mut used = BTreeSet::new();
     for file in files {
         let name = file.strip_prefix(&src).unwrap().to_str().unwrap().replace('\\', "/");
-        if name.starts_with("provider/") {
+        if name.starts_with("core/provider/") {
             continue;
         }
         for (literal, what) in foreign(&fs::read_to_string(&file).unwrap()) {
             match ALLOWED.iter().position(|(path, allowed, _)| *path == name && *allowed == literal) {
                 Some(place) => drop(used.insert(place)),
-                None => faults.push(format!("src/{name}: {literal:?} ({what}) belongs to src/provider")),
+                None => faults.push(format!("src/{name}: {literal:?} ({what}) belongs to src/core/provider")),
             }
         }
     }

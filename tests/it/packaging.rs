@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// Recipes with a literal version, with the text before and after it.
-const VERSIONS: [(&str, &str, &str); 3] = [
+const VERSIONS: [(&str, &str, &str); 4] = [
+    ("Cargo.toml", "path = \"src/core\", version = \"=", "\" }"),
     ("packaging/homebrew/aperture.rb", "tag: \"v", "\"\n"),
     ("packaging/aur/PKGBUILD", "\npkgver=", "\n"),
     ("action.yml", "    default: ", "\n"),
@@ -42,7 +43,7 @@ fn recipes_have_the_version_of_the_package() {
         let expected = format!("{before}{}{after}", env!("CARGO_PKG_VERSION"));
         assert!(read(path).contains(&expected), "{path} does not contain {expected:?}");
     }
-    assert!(read("packaging/nix/default.nix").contains("version = manifest.version;"));
+    assert!(read("packaging/nix/default.nix").contains("version = manifest.workspace.package.version;"));
 }
 
 #[test]
@@ -89,7 +90,9 @@ fn the_action_annotates_the_sessions_of_a_checkout() {
 #[test]
 fn the_package_holds_what_its_readme_shows() {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["package", "--list", "--allow-dirty", "--offline"]).current_dir(repository());
+    cargo
+        .args(["package", "--list", "--allow-dirty", "--offline", "--package", env!("CARGO_PKG_NAME")])
+        .current_dir(repository());
     let output = cargo.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let list = String::from_utf8(output.stdout).unwrap().replace('\\', "/");
@@ -103,7 +106,7 @@ fn the_package_holds_what_its_readme_shows() {
         let has = files.contains(path) || files.iter().any(|file| file.starts_with(&within));
         assert!(has, "{path} is not in the package");
     }
-    for outside in ["fuzz/", ".ci/", "packaging/", "target/"] {
+    for outside in ["fuzz/", ".ci/", "packaging/", "src/core/", "target/"] {
         assert!(!files.iter().any(|file| file.starts_with(outside)), "{outside} is in the package");
     }
 }

@@ -138,10 +138,10 @@ const PATTERNS: &[Pattern] = &[
 
 /// Sources whose string literals are texts of clients and persons: they are searched for, and never printed by aperture.
 const FOREIGN_WORDS: &[&str] = &[
-    "src/provider/",
-    "src/engine/model_commands/talk.rs",
-    "src/engine/report/summary/sentences.rs",
-    "src/engine/secrets/examples.rs",
+    "src/core/provider/",
+    "src/core/engine/model_commands/talk.rs",
+    "src/core/engine/report/summary/sentences.rs",
+    "src/core/engine/secrets/examples.rs",
 ];
 
 /// Documents in addition to those in `docs/`.

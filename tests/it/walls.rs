@@ -1,4 +1,4 @@
-//! The walls between the layers: which folder of `src` may name which.
+//! The walls between the layers: which folder of `src` and of `src/core` may name which.
 
 use crate::sandbox::repository;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +32,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("cli", &["text", "model", "output", "app", "commands", "mcp", "proxy", "sidecar"]),
 ];
+
+/// The layers of the crate in `src/core`, which have no input and output.
+const CORE: [&str; 5] = ["text", "model", "engine", "provider", "planning"];
+
+/// Crates for input and output, which the core does without.
+const SHELL: [&str; 10] =
+    ["clap", "directories", "hyper", "notify", "ratatui", "rusqlite", "rustix", "signal-hook", "terminal_size", "tokio"];
 
 fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
@@ -85,10 +92,11 @@ fn identifier(text: &str) -> String {
     text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
-/// The layers that a file names: by `crate::`, or by climbing with `super::` out of its own folder.
+/// The layers that a file names: by the name of its crate or of the core, or by climbing with `super::` out of its own folder.
 fn layers_named(relative: &Path, text: &str) -> Vec<String> {
     let code = code(text);
     let mut names = named(&code, "crate::");
+    names.extend(named(&code, "aperture_core::"));
     // The module `a::b` is two levels below the crate; its tests are three.
     let level = relative.components().count() - usize::from(relative.ends_with("mod.rs"));
     for climb in [level, level + 1] {
@@ -106,17 +114,21 @@ fn every_layer_names_only_those_below_it() {
     sources(&src, &mut files);
     let mut faults = BTreeSet::new();
     for file in &files {
-        let relative = file.strip_prefix(&src).unwrap();
+        let place = file.strip_prefix(&src).unwrap();
+        let relative = place.strip_prefix("core").unwrap_or(place);
         let mut components = relative.iter();
         let (Some(layer), Some(_)) = (components.next(), components.next()) else {
             assert!(
-                ["lib.rs", "main.rs", "testing.rs"].contains(&relative.to_str().unwrap()),
+                ["build.rs", "lib.rs", "main.rs", "testing.rs"].contains(&relative.to_str().unwrap()),
                 "src/{} belongs to no layer: put it into a folder",
-                relative.display()
+                place.display()
             );
             continue;
         };
         let layer = layer.to_str().unwrap();
+        if layer == "testing" {
+            continue;
+        }
         let Some(allowed) = table.get(layer) else {
             faults.insert(format!("src/{layer} is no layer that tests/it/walls.rs and ARCHITECTURE.md know"));
             continue;
@@ -124,7 +136,7 @@ fn every_layer_names_only_those_below_it() {
         for name in layers_named(relative, &fs::read_to_string(file).unwrap()) {
             // Only tests name the helpers of tests.
             if name != layer && name != "testing" && !allowed.contains(&&*name) {
-                faults.insert(format!("src/{}: {layer} names crate::{name}", relative.display()));
+                faults.insert(format!("src/{}: {layer} names crate::{name}", place.display()));
             }
         }
     }
@@ -141,13 +153,24 @@ fn no_layer_names_one_above_it() {
 
 #[test]
 fn every_layer_exists() {
-    let folders: BTreeSet<String> = fs::read_dir(repository().join("src"))
-        .unwrap()
-        .map(|entry| entry.unwrap())
-        .filter(|entry| entry.path().is_dir())
-        .map(|entry| entry.file_name().into_string().unwrap())
-        .collect();
-    assert_eq!(folders, LAYERS.iter().map(|(layer, _)| (*layer).to_owned()).collect());
+    let folders = |directory: &str, others: &[&str]| -> BTreeSet<String> {
+        let entries = fs::read_dir(repository().join(directory)).unwrap().map(|entry| entry.unwrap());
+        let folders = entries.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name().into_string().unwrap());
+        folders.filter(|name| !others.contains(&&**name)).collect()
+    };
+    let (core, shell): (BTreeSet<String>, _) =
+        LAYERS.iter().map(|(layer, _)| (*layer).to_owned()).partition(|layer| CORE.contains(&&**layer));
+    assert_eq!(folders("src/core", &["testing"]), core);
+    assert_eq!(folders("src", &["core", "proptest-regressions"]), shell);
+}
+
+#[test]
+fn the_core_has_no_crate_for_input_and_output() {
+    let manifest = fs::read_to_string(repository().join("src/core/Cargo.toml")).unwrap().replace('\r', "");
+    let dependencies = manifest.split("\n[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap();
+    let names: Vec<&str> = dependencies.lines().filter_map(|line| line.split(['.', ' ']).next()).collect();
+    assert!(names.contains(&"serde"), "{names:?}");
+    assert!(!names.iter().any(|name| SHELL.contains(name)), "{names:?}");
 }
 
 #[test]

@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn an_operation_takes_effect_when_the_file_is_read() {
-        let operation = Operation { time: 100, ..Operation::example(1, Change) };
+        let operation = Operation { id: 1, kind: Change, time: 100, ..Operation::default() };
         for (changes, expected) in [
             (live(&[], &[7], None), Effect::Since(100)),
             (live(&[(1, None)], &[7], None), Effect::Pending),
@@ -172,8 +172,9 @@ mod tests {
 
     #[test]
     fn an_undone_change_is_not_pending() {
-        let change = Operation { tokens_before: 100.0, tokens_after: 40.0, ..Operation::example(1, Change) };
-        let undo = Operation { tokens_before: 40.0, tokens_after: 100.0, point: Some(0), ..Operation::example(2, Undo) };
+        let change = Operation { id: 1, kind: Change, tokens_before: 100.0, tokens_after: 40.0, ..Operation::default() };
+        let undo =
+            Operation { id: 2, kind: Undo, tokens_before: 40.0, tokens_after: 100.0, point: Some(0), ..Operation::default() };
         let history = History { operations: vec![change, undo], ..History::default() };
         let pending = |changes: &LiveChanges| report(&changes.pending(&history), "s").map(|changes| changes.saved_tokens);
         assert_eq!(pending(&live(&[(1, None), (2, None)], &[7], None)), None);

@@ -3,9 +3,10 @@
 use super::*;
 use crate::engine::{PRESETS, Rules};
 use crate::model::{BlockKind, BlockNumber, NewContent, Role};
-use crate::planning::tests::medium::{Medium, NoCache, fixtures};
 use crate::planning::*;
-use crate::provider::{EditedBody, KnownElements, ProviderAdapter, RequestBody, body, by_name};
+use crate::provider::{EditedBody, KnownElements, ProviderAdapter, RequestBody, by_name};
+use crate::testing::bodies::body;
+use crate::testing::medium::{Medium, NoCache, fixtures};
 use crate::testing::sample;
 
 /// A change of a session; `Err` if it is impossible there.

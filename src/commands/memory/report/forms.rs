@@ -1,7 +1,7 @@
 //! The JSON forms of memories and of their changes.
 
 use super::MemoryDiffReport;
-use crate::engine::memory::{Change, ChangeKind, Intent};
+use crate::engine::memory::{Change, ChangeKind};
 use crate::model::{FileChange, JsonOf, Memory, MemoryScope, Sighting, Time, json_forms};
 
 json_forms! {
@@ -77,12 +77,6 @@ json_forms! {
         before: Option<String> = file.before.is_some().then(|| MemoryDiffReport::text_of(&file.before)),
         /// Text after; null if the file was deleted.
         after: Option<String> = file.after.is_some().then(|| MemoryDiffReport::text_of(&file.after)),
-    }
-}
-
-impl JsonOf<Intent> for String {
-    fn json_of(intent: &Intent) -> String {
-        intent.to_string()
     }
 }
 

@@ -1,11 +1,10 @@
 //! Bodies of requests as the client of a session would send them.
 
-use super::REQUESTS;
 use crate::model::{BlockKind, BlockNumber, Session, Slot};
-use crate::provider::json::{elements, member, text_of};
-use crate::provider::{Part, ProviderAdapter, Source, by_name};
+use crate::provider::{Part, ProviderAdapter, REQUESTS, Source, by_name};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Returns the body of the request that resumes a session, and its format. Values that a serializer would change are beside the
 /// conversation.
@@ -109,8 +108,10 @@ impl<'a> Sample<'a> {
             let line: &RawValue = serde_json::from_slice(self.line(row)).unwrap();
             let payload = member(line, "payload").unwrap();
             match member(payload, "replacement_history") {
-                Some(history) => items.extend(elements(history).into_iter().map(RawValue::get)),
-                None if text_of(member(line, "type")).unwrap() == "response_item" => items.push(payload.get()),
+                Some(history) => {
+                    items.extend(serde_json::from_str::<Vec<&RawValue>>(history.get()).unwrap().into_iter().map(RawValue::get));
+                }
+                None if member(line, "type").unwrap().get() == "\"response_item\"" => items.push(payload.get()),
                 None => {}
             }
         }
@@ -153,6 +154,10 @@ impl<'a> Sample<'a> {
         let block = &self.session.blocks[number as usize - 1];
         self.provider.parse(self.line(block.row)).blocks.swap_remove(block.index as usize).content
     }
+}
+
+fn member<'a>(object: &'a RawValue, name: &str) -> Option<&'a RawValue> {
+    serde_json::from_str::<BTreeMap<String, &RawValue>>(object.get()).ok()?.remove(name)
 }
 
 fn spoken(text: &str) -> String {

@@ -1,7 +1,5 @@
 //! A session in memory, and the plans for it.
 
-#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
-
 use crate::engine::{self, Analysis, ReadSettings};
 use crate::model::{History, Key, Plan};
 use crate::planning::*;
@@ -9,14 +7,15 @@ use crate::provider::{FileKind, ProviderAdapter, by_name, sniff};
 use std::path::PathBuf;
 
 /// A session held in memory: the bytes of a file or of a request body.
-pub(crate) struct Medium {
+pub struct Medium {
     pub provider: &'static dyn ProviderAdapter,
     pub bytes: Vec<u8>,
     pub reading: Analysis,
     pub history: History,
 }
 
-pub(crate) struct NoCache;
+/// A cache that keeps nothing.
+pub struct NoCache;
 
 impl PlanCache for NoCache {
     fn plan(&self, _key: Key) -> Option<Vec<u8>> {
@@ -58,9 +57,9 @@ impl Medium {
 }
 
 /// Returns the session files of the fixtures.
-pub(crate) fn fixtures() -> Vec<(PathBuf, Medium)> {
+pub fn fixtures() -> Vec<(PathBuf, Medium)> {
     let mut files = Vec::new();
-    for path in crate::testing::fixtures() {
+    for path in super::fixtures() {
         let bytes = std::fs::read(&path).unwrap();
         let FileKind::Session(provider) = sniff(&bytes) else { continue };
         files.push((path, Medium::new(by_name(provider).unwrap(), bytes)));

@@ -1,6 +1,6 @@
 //! The intent of a prompt: which part of memory it needs first.
 
-use crate::model::words;
+use crate::model::{JsonOf, words};
 use crate::text::lists::word_lists;
 use std::sync::LazyLock;
 
@@ -19,6 +19,12 @@ words! {
         /// Anything else, such as work on the code.
         #[default]
         General = "general",
+    }
+}
+
+impl JsonOf<Intent> for String {
+    fn json_of(intent: &Intent) -> String {
+        intent.to_string()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Enums whose values have names.
 
 /// Declares an enum with the name of each value in commands, in files and in JSON: the one place of that word.
+#[macro_export]
 macro_rules! words {
     (
         $(#[$meta:meta])*
@@ -38,4 +39,4 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;
+pub use words;

@@ -1,10 +1,10 @@
 //! Block edits mean the same for a session file and for the body of the request that resumes the session.
 
-use super::medium::{Medium, NoCache, fixtures};
 use crate::engine::{PRESETS, Preset, Rules};
 use crate::model::{Block, BlockEdit, BlockNumber, OperationKind, Plan, Slot};
 use crate::planning::*;
-use crate::provider::{body, chat_body};
+use crate::testing::bodies::{body, chat_body};
+use crate::testing::medium::{Medium, NoCache, fixtures};
 use crate::testing::sample;
 
 impl Medium {

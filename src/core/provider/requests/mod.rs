@@ -24,8 +24,6 @@ mod recompose;
 mod restored;
 mod restored_chat;
 #[cfg(test)]
-mod samples;
-#[cfg(test)]
 mod tests;
 
 use super::{
@@ -52,8 +50,6 @@ pub use lines::session_lines;
 pub use prompt::{KnownHashes, PromptElements};
 pub use recompose::Piece;
 pub use restored::restored;
-#[cfg(test)]
-pub use samples::{body, chat_body};
 
 /// The formats of request bodies.
 pub static REQUESTS: &[&dyn ProviderAdapter] =

@@ -71,6 +71,7 @@ schema_of! { TokenCount: Estimated }
 schema_of! { TokenCount: Measured }
 
 /// Declares JSON forms: types with documented fields, and the value of each field. A unit in brackets is one that the name does not have.
+#[macro_export]
 macro_rules! json_forms {
     ($(
         $(#[$meta:meta])*
@@ -91,7 +92,7 @@ macro_rules! json_forms {
         }
     )*};
 }
-pub(crate) use json_forms;
+pub use json_forms;
 
 json_forms! {
     /// A moment.

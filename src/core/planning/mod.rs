@@ -23,7 +23,7 @@ mod rows;
 mod shorten;
 mod splice;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 mod thinking;
 mod turn_numbers;
 mod way;

@@ -114,7 +114,7 @@ impl Draft<'_> {
 
     /// Leaves out the thinking of earlier turns that each request is billed for, in a range of blocks, oldest first until `tokens` are
     /// saved. The thinking of a model that binds it stays: what follows would be refused. Returns the saved tokens.
-    pub(crate) fn leave_out_thinking(&mut self, range: Range<BlockNumber>, tokens: f64) -> Result<f64, PlanError> {
+    pub fn leave_out_thinking(&mut self, range: Range<BlockNumber>, tokens: f64) -> Result<f64, PlanError> {
         let reading = self.reading();
         let rows = &self.session().rows;
         let answered: FxHashSet<Key> = reading

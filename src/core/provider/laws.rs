@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::model::{Block, BlockKind, Event, RowKind, Segment, Session, Slot};
+use crate::testing::bodies::{body, chat_body};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

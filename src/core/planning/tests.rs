@@ -1,13 +1,13 @@
 //! Tests of plans for sessions that are held in memory.
 
 mod bodies;
-pub(crate) mod medium;
 
 use super::*;
 use crate::engine::{self, Analysis, ReadSettings};
 use crate::model::{Address, History, Level, OperationKind, Plan};
 use crate::provider::Format;
 use crate::provider::claude_code::ClaudeCode;
+use crate::testing::medium::Medium;
 use std::collections::BTreeMap;
 
 const ROWS: &str = concat!(
@@ -25,7 +25,7 @@ fn reading(bytes: &[u8]) -> Analysis {
 
 /// Applies a plan to a session in memory and returns the resulting bytes.
 fn planned(bytes: &[u8], plan: &Plan) -> Vec<u8> {
-    medium::Medium::new(&ClaudeCode, bytes.to_vec()).after(plan).bytes
+    Medium::new(&ClaudeCode, bytes.to_vec()).after(plan).bytes
 }
 
 #[test]

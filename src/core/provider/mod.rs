@@ -63,8 +63,6 @@ pub use requests::{
     body_capacity, call_result, continuation, identity, named_directory, named_in_head, restored, returned_capacity,
     session_lines,
 };
-#[cfg(test)]
-pub use requests::{body, chat_body};
 pub use response::{CallFilter, RefusalCause, Reply, ResponseContent, ResponseForm, ResponseReader, WithheldCall};
 pub use rewriter::{ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, Rewriter};
 pub use route::{Launch, REDIRECTED, Redirection, Route, redirection};
