@@ -35,8 +35,9 @@ const CLEAR: [(&str, &str); 10] = [
 const CONTENTS: [&str; 2] = ["originals", "memory_contents"];
 /// The tables that are counted for a person.
 const COUNTED: [&str; 7] = ["sessions", "operations", "originals", "snapshots", "proposals", "staged_texts", "memory_operations"];
-/// Number of contents that are sealed at a time, on all cores.
+/// The maximum number of contents that are sealed at a time, on all cores, and their size from which on no other is added, in bytes.
 const TOGETHER: usize = 256;
+const TOGETHER_BYTES: usize = 8 << 20;
 /// Bytes of the old database that are read without a call of the system for each page.
 const MAPPED: i64 = 2 << 30;
 /// Pause between attempts to lock a database.
@@ -204,6 +205,32 @@ fn write_rows(source: &Connection, target: &Connection, table: &str) -> Result<u
     Ok(count)
 }
 
+/// The address of a content.
+struct ContentAddress {
+    /// As the new keys seal it.
+    sealed: Vec<u8>,
+    opened: Vec<u8>,
+    /// As it is stored.
+    stored: Vec<u8>,
+    /// The stored size of the content.
+    bytes: usize,
+}
+
+/// Divides contents into those that are in memory at a time.
+fn batches(mut addresses: &[ContentAddress]) -> impl Iterator<Item = &[ContentAddress]> {
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let fits = |of: &&ContentAddress| {
+            let is_room = bytes < TOGETHER_BYTES;
+            bytes += of.bytes;
+            is_room
+        };
+        let (batch, rest) = addresses.split_at(addresses.iter().take(TOGETHER).take_while(fits).count());
+        addresses = rest;
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
 /// Copies a table of contents in the order of the new addresses, so that each page is written once, and returns the number of its rows.
 fn write_contents(
     source: &Connection,
@@ -213,16 +240,17 @@ fn write_contents(
     table: &str,
     progress: &dyn Fn(u64),
 ) -> Result<u64, StoreError> {
-    let addresses = format!("SELECT open(address), address FROM {table}");
-    let mut addresses: Vec<(Vec<u8>, Vec<u8>, Vec<u8>)> = source
+    let addresses = format!("SELECT open(address), address, length(content) FROM {table}");
+    let mut addresses: Vec<ContentAddress> = source
         .prepare(&addresses)?
         .query_map([], |row| {
-            let address: Vec<u8> = row.get(0)?;
-            Ok((seal.seal(address.clone(), &[]), address, row.get(1)?))
+            let opened: Vec<u8> = row.get(0)?;
+            let sealed = seal.seal(opened.clone(), &[]);
+            Ok(ContentAddress { sealed, opened, stored: row.get(1)?, bytes: row.get::<_, i64>(2)?.unsigned_abs() as usize })
         })?
         .collect::<Result<_, _>>()
         .map_err(damaged)?;
-    addresses.sort_unstable();
+    addresses.sort_unstable_by(|one, other| one.sealed.cmp(&other.sealed));
     let has_length = table == "originals";
     let bytes = if has_length { "bytes" } else { "0" };
     let mut select = source.prepare(&format!("SELECT content, {bytes} FROM {table} WHERE address = ?1"))?;
@@ -230,8 +258,8 @@ fn write_contents(
     let mut insert = target.prepare(&format!("INSERT INTO {table} VALUES ({values})"))?;
     let broken = || StoreError::Damaged(format!("a value of {table} is damaged, or sealed with another key"));
     let mut done = 0;
-    let mut store = |some: &[(Vec<u8>, Vec<u8>, Vec<u8>)], sealed: Option<Vec<(Vec<u8>, i64)>>| {
-        for ((content, bytes), (address, ..)) in sealed.ok_or_else(broken)?.into_iter().zip(some) {
+    let mut store = |some: &[ContentAddress], sealed: Option<Vec<(Vec<u8>, i64)>>| {
+        for ((content, bytes), ContentAddress { sealed: address, .. }) in sealed.ok_or_else(broken)?.into_iter().zip(some) {
             done += content.len() as u64;
             match has_length {
                 true => insert.execute(params![address, content, bytes])?,
@@ -243,14 +271,14 @@ fn write_contents(
     };
     // The next ones are read, and the last ones written, while some are sealed.
     std::thread::scope(|scope| {
-        let (read, to_seal) = sync_channel::<(&[(Vec<u8>, Vec<u8>, Vec<u8>)], Vec<(Vec<u8>, i64)>)>(1);
+        let (read, to_seal) = sync_channel::<(&[ContentAddress], Vec<(Vec<u8>, i64)>)>(1);
         let (sealed, to_store) = sync_channel(1);
         scope.spawn(move || {
             for (some, contents) in to_seal {
                 let converted = contents
                     .into_par_iter()
                     .zip(some)
-                    .map(|((content, bytes), (_, address, _))| Some((seal.seal(keys.open(content, address)?, address), bytes)));
+                    .map(|((content, bytes), of)| Some((seal.seal(keys.open(content, &of.opened)?, &of.opened), bytes)));
                 if sealed.send((some, converted.collect())).is_err() {
                     break;
                 }
@@ -258,10 +286,10 @@ fn write_contents(
         });
         let ended = || StoreError::Damaged("the thread that seals ended".to_owned());
         let mut waiting = 0;
-        for some in addresses.chunks(TOGETHER) {
+        for some in batches(&addresses) {
             let contents = some
                 .iter()
-                .map(|(.., address)| select.query_row([address], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?))));
+                .map(|of| select.query_row([&of.stored], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?))));
             read.send((some, contents.collect::<Result<_, _>>().map_err(damaged)?)).map_err(|_| ended())?;
             waiting += 1;
             if waiting > 2 {
