@@ -4,7 +4,7 @@
 use super::database::{STORE_FILE, StoreError, damaged, is_there};
 use super::disposable::{delete, format};
 use super::requests::REQUESTS_FILE;
-use super::seal::Seal;
+use super::seal::{Seal, TAIL};
 use super::sealed_disk::{opened_path, sealed_path};
 use crate::fsio::Disk;
 use rayon::prelude::*;
@@ -40,6 +40,9 @@ const TOGETHER: usize = 256;
 const TOGETHER_BYTES: usize = 8 << 20;
 /// Bytes of the old database that are read without a call of the system for each page.
 const MAPPED: i64 = 2 << 30;
+/// Size of a database from which on it gets larger pages, and their size, in bytes. Source: measured, they are written in half the time.
+const LARGE_BYTES: i64 = 64 << 20;
+const LARGE_PAGE_BYTES: i64 = 16 << 10;
 /// Pause between attempts to lock a database.
 const BUSY_STEP: Duration = Duration::from_millis(20);
 /// The endings of a database and of a file that are being written.
@@ -73,8 +76,8 @@ pub fn convert_database(
     lock(&source, patience)?;
     let unreadable = |cause| StoreError::Unreadable { path: directory.join(&new), cause };
     disk.make(&directory.join(&new), true).map_err(unreadable)?;
-    let written = || {
-        let rows = write(&source, &keys, &directory.join(&new), seal, version, progress)?;
+    let written = |mut source: Connection| {
+        let rows = write(&mut source, &keys, &directory.join(&new), seal, version, progress)?;
         // Syncs the file, which SQLite did not.
         disk.append(&directory.join(&new), &[]).map_err(unreadable)?;
         // Windows replaces no file that is open; if another process has opened it, the renaming fails.
@@ -84,7 +87,7 @@ pub fn convert_database(
         disk.sync_directory(directory).map_err(unreadable)?;
         Ok(rows)
     };
-    written().inspect_err(|_| delete(directory, &new))
+    written(source).inspect_err(|_| delete(directory, &new))
 }
 
 /// Refuses a conversion before anything is changed, if another process has a database open.
@@ -128,7 +131,7 @@ fn lock(source: &Connection, patience: Duration) -> Result<(), StoreError> {
 
 /// Writes the content of a database to a new one, and returns the number of its rows.
 fn write(
-    source: &Connection,
+    source: &mut Connection,
     keys: &Seal,
     new: &Path,
     seal: &Seal,
@@ -137,7 +140,9 @@ fn write(
 ) -> Result<u64, StoreError> {
     let target = Connection::open(new)?;
     seal.register(&target)?;
-    let page: i64 = source.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    let number = |name: &str| source.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
+    let page = number("page_size")?;
+    let page = if page * number("page_count")? < LARGE_BYTES { page } else { page.max(LARGE_PAGE_BYTES) };
     target.execute_batch(&format!(
         "PRAGMA page_size = {page}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;
          PRAGMA foreign_keys = OFF; BEGIN"
@@ -233,7 +238,7 @@ fn batches(mut addresses: &[ContentAddress]) -> impl Iterator<Item = &[ContentAd
 
 /// Copies a table of contents in the order of the new addresses, so that each page is written once, and returns the number of its rows.
 fn write_contents(
-    source: &Connection,
+    source: &mut Connection,
     keys: &Seal,
     target: &Connection,
     seal: &Seal,
@@ -252,56 +257,52 @@ fn write_contents(
         .map_err(damaged)?;
     addresses.sort_unstable_by(|one, other| one.sealed.cmp(&other.sealed));
     let has_length = table == "originals";
-    let bytes = if has_length { "bytes" } else { "0" };
-    let mut select = source.prepare(&format!("SELECT content, {bytes} FROM {table} WHERE address = ?1"))?;
+    let select = format!("SELECT content, {} FROM {table} WHERE address = ?1", if has_length { "bytes" } else { "0" });
     let values = if has_length { "?1, ?3, ?2" } else { "?1, ?2" };
     let mut insert = target.prepare(&format!("INSERT INTO {table} VALUES ({values})"))?;
     let broken = || StoreError::Damaged(format!("a value of {table} is damaged, or sealed with another key"));
-    let mut done = 0;
-    let mut store = |some: &[ContentAddress], sealed: Option<Vec<(Vec<u8>, i64)>>| {
-        for ((content, bytes), ContentAddress { sealed: address, .. }) in sealed.ok_or_else(broken)?.into_iter().zip(some) {
-            done += content.len() as u64;
-            match has_length {
-                true => insert.execute(params![address, content, bytes])?,
-                false => insert.execute(params![address, content])?,
-            };
-        }
-        progress(done);
-        Ok::<_, StoreError>(())
+    let reseal = |(of, (content, bytes)): (&ContentAddress, (Vec<u8>, i64))| {
+        Some((seal.seal(keys.open(content, &of.opened)?, &of.opened), bytes))
     };
-    // The next ones are read, and the last ones written, while some are sealed.
+    // Others are read and sealed while some are written.
     std::thread::scope(|scope| {
-        let (read, to_seal) = sync_channel::<(&[ContentAddress], Vec<(Vec<u8>, i64)>)>(1);
         let (sealed, to_store) = sync_channel(1);
+        let addresses = &addresses;
         scope.spawn(move || {
-            for (some, contents) in to_seal {
-                let converted = contents
-                    .into_par_iter()
-                    .zip(some)
-                    .map(|((content, bytes), of)| Some((seal.seal(keys.open(content, &of.opened)?, &of.opened), bytes)));
-                if sealed.send((some, converted.collect())).is_err() {
-                    break;
-                }
-            }
+            let converted = |some: &[ContentAddress]| {
+                let contents = read_contents(source, &select, some).map_err(damaged)?;
+                some.par_iter().zip(contents).map(reseal).collect::<Option<Vec<_>>>().ok_or_else(broken)
+            };
+            // Sending fails only if writing did.
+            let _ = batches(addresses).try_for_each(|some| sealed.send((some, converted(some))));
         });
-        let ended = || StoreError::Damaged("the thread that seals ended".to_owned());
-        let mut waiting = 0;
-        for some in batches(&addresses) {
-            let contents = some
-                .iter()
-                .map(|of| select.query_row([&of.stored], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?))));
-            read.send((some, contents.collect::<Result<_, _>>().map_err(damaged)?)).map_err(|_| ended())?;
-            waiting += 1;
-            if waiting > 2 {
-                let (some, sealed) = to_store.recv().map_err(|_| ended())?;
-                store(some, sealed)?;
-                waiting -= 1;
+        let mut done = 0;
+        for (some, contents) in to_store {
+            for (of, (content, bytes)) in some.iter().zip(contents?) {
+                done += content.len() as u64;
+                match has_length {
+                    true => insert.execute(params![of.sealed, content, bytes])?,
+                    false => insert.execute(params![of.sealed, content])?,
+                };
             }
+            progress(done);
         }
-        drop(read);
-        to_store.iter().try_for_each(|(some, sealed)| store(some, sealed))
-    })?;
-    Ok(addresses.len() as u64)
+        Ok::<_, StoreError>(addresses.len() as u64)
+    })
+}
+
+/// Reads contents, each with the number beside it, into memory that has room for their sealed form.
+fn read_contents(source: &Connection, select: &str, of: &[ContentAddress]) -> rusqlite::Result<Vec<(Vec<u8>, i64)>> {
+    let mut select = source.prepare_cached(select)?;
+    let mut read = |of: &ContentAddress| {
+        select.query_row([&of.stored], |row| {
+            let stored = row.get_ref(0)?.as_blob()?;
+            let mut content = Vec::with_capacity(stored.len() + TAIL);
+            content.extend_from_slice(stored);
+            Ok((content, row.get(1)?))
+        })
+    };
+    of.iter().map(&mut read).collect()
 }
 
 /// The numbers of what a store holds, which are known without its keys.
@@ -363,17 +364,15 @@ pub fn convert_folder(disk: &dyn Disk, folder: &Path, seal: &Seal) -> io::Result
     let is_rest = |path: &Path| path.extension().is_some_and(|extension| extension == CONVERTING);
     let (rest, files): (Vec<_>, Vec<_>) = files.into_iter().map(opened).partition(|(path, ..)| is_rest(path));
     rest.iter().try_for_each(|(.., stored)| disk.remove(stored))?;
-    let (mut count, mut bytes) = (0, 0);
-    for (path, _, stored) in files.iter().filter(|(_, is_done, _)| !is_done) {
-        bytes += convert_file(disk, folder, stored, path, seal)?;
-        count += 1;
-    }
+    let converted = files.par_iter().filter(|(_, is_done, _)| !is_done);
+    let converted = converted.map(|(path, _, stored)| convert_file(disk, folder, stored, path, seal));
+    let converted: Vec<u64> = converted.collect::<io::Result<_>>()?;
     // The innermost first.
     for directory in directories.iter().skip(1).rev() {
         #[expect(clippy::disallowed_methods, reason = "the names of directories tell the names of projects")]
         let _ = std::fs::remove_dir(directory);
     }
-    Ok((count, bytes))
+    Ok((converted.len() as u64, converted.iter().sum()))
 }
 
 /// Writes a file to its new place and deletes the old one; returns its size in bytes.

@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 /// Length of the nonce, in bytes.
 const NONCE: usize = 24;
 /// Bytes after the encrypted ones: authentication tag, nonce, kind of the value.
-const TAIL: usize = 16 + NONCE + 1;
+pub(super) const TAIL: usize = 16 + NONCE + 1;
 /// Longest value that is sealed by hashes alone, in bytes, unless it has a context. Source: measured, a cipher takes four times as long.
 const SHORT: usize = 256;
 /// The bit of the kind of such a value.
