@@ -9,7 +9,7 @@ use crate::fsio::RealDisk;
 use crate::model::{Level, MarkKind, OperationId, OperationKind, RowKind, Session};
 use crate::testing::{fixtures, sample};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -223,13 +223,26 @@ fn in_force(history: &History) -> Vec<OperationId> {
     changes.map(|operation| operation.id).filter(|id| history.undone_by(*id).is_none()).collect()
 }
 
+/// Checks that each number names the turn that it named before, if any: by the time of the turn, which no change touches.
+fn check_turns(place: &Place, named: &mut BTreeMap<u32, Option<i64>>, context: &str) {
+    let place = place.open(&RealDisk).unwrap();
+    let turns = &place.reading.turns;
+    let numbers: BTreeSet<u32> = turns.iter().map(|turn| turn.number).collect();
+    assert_eq!(numbers.len(), turns.len(), "{context}: a number names two turns");
+    for turn in turns {
+        let time = *named.entry(turn.number).or_insert(turn.timestamp);
+        assert_eq!(turn.timestamp, time, "{context}: turn {}", turn.number);
+    }
+}
+
 /// Checks that any sequence of actions can be undone: each earlier state is restored byte for byte, and so is the original.
 fn check(name: &str, bytes: &[u8], acts: &[Act]) {
     let place = Place::new(bytes);
     let mut expected = bytes.to_vec();
     let mut states: BTreeMap<Vec<OperationId>, Vec<u8>> = BTreeMap::from([(Vec::new(), bytes.to_vec())]);
-    let (mut grown, mut talked) = (false, 0);
+    let (mut grown, mut talked, mut turns) = (false, 0, BTreeMap::new());
     for act in acts {
+        check_turns(&place, &mut turns, &format!("{name}: {acts:?}: before {act:?}"));
         if matches!(act, Act::Grow | Act::Talk) {
             if name.contains("half") {
                 continue;
@@ -268,6 +281,7 @@ fn check(name: &str, bytes: &[u8], acts: &[Act]) {
         assert!(hides, "{name}: {acts:?}: undo of everything: {error:#}");
         return;
     }
+    check_turns(&place, &mut turns, &format!("{name}: {acts:?}"));
     assert_eq!(place.history().marks, [], "{name}: {acts:?}: marks");
     let now = place.bytes();
     let in_place = provider(bytes).keeps_offsets(&fresh(&place.path));
