@@ -70,7 +70,6 @@ fn turns_are_printed_in_their_forms() {
           asked: Please do the big job ALPHA
           changed: src/small.py, src/new.py
           said: The answer is 42.
-          open: Error: No such tool available: NoSuchTool
 
         turn 2  23:50 go · answered  #48..#49
         [#48 user]

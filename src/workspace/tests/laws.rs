@@ -315,8 +315,9 @@ fn talk(bytes: &[u8], leaf: u32, session: &Session, count: usize) -> String {
         false => {
             let id = provider(bytes).identity(line.as_bytes()).unwrap_or_else(|| b"null".to_vec());
             format!(
-                r#"{{"parentUuid":{},"isSidechain":false,"type":"user","message":{{"role":"user","content":"talk {count}"}},"uuid":"talk{count}","timestamp":"2026-06-01T10:00:{:02}.000Z","userType":"external","cwd":"/w","sessionId":"s","version":"2.1.330"}}"#,
+                r#"{{"parentUuid":{},"isSidechain":{},"type":"user","message":{{"role":"user","content":"talk {count}"}},"uuid":"talk{count}","timestamp":"2026-06-01T10:00:{:02}.000Z","userType":"external","cwd":"/w","sessionId":"s","version":"2.1.330"}}"#,
                 String::from_utf8_lossy(&id),
+                line.contains(r#""isSidechain":true"#),
                 count % 60
             )
         }

@@ -100,6 +100,7 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
         .map(|(place, block)| (attempt(block), place))
         .collect();
     let continued = blocks.iter().rposition(|block| matches!(block.role, Role::Assistant | Role::ToolUse)).unwrap_or_default();
+    let settled = settled(&blocks, contents);
     let mut edited: FxHashMap<&str, usize> = FxHashMap::default();
     for (place, block) in blocks.iter().enumerate() {
         let row = &reading.session.rows[block.row as usize];
@@ -107,8 +108,10 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
         let Some(tool) = block.tool.as_deref().filter(|_| block.kind == BlockKind::ToolResult) else { continue };
         let content = contents.get(&block.number).map_or("", String::as_str);
         if block.error {
-            // The user declined a call with words of their own; or the agent looked for something that is not there, and continued.
-            if is_reply(block) || place < continued && looks_up(tool) {
+            // The user declined a call with words of their own; the agent made a call in a wrong form; or it looked for something
+            // that is not there, and continued.
+            let is_misuse = starts_with_any(content.trim_start(), &conventions.error_tags);
+            if is_reply(block) || is_misuse || place < continued && looks_up(tool) {
                 continue;
             }
             if let Some(text) = error_line(&unshortened(block, content, conventions), conventions) {
@@ -117,7 +120,10 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
                 // the same turn.
                 let made_good = matches!(block.usefulness.outdated, Some((Outdated::Succeeded, _)))
                     || succeeded.get(&attempt(block)).is_some_and(|later| *later > place);
-                if made_good { facts.fixed.push(fact) } else { facts.errors.push(fact) }
+                match made_good {
+                    true => facts.fixed.push(fact),
+                    false => facts.errors.extend((place >= settled).then_some(fact)),
+                }
             }
         } else if tool.verb == ToolVerb::Edit && !tool.target.is_empty() {
             let place = *edited.entry(&tool.target).or_insert(facts.edited.len());
@@ -132,12 +138,30 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
             {
                 facts.tests = Some((passed, failed, block.number));
             }
-            if tool.target.contains("git commit") || tool.target.contains("git merge") {
+            if commits(tool) {
                 facts.commits.extend(content.lines().filter_map(commit).map(|text| Fact { text, block: block.number }));
             }
         }
     }
     facts
+}
+
+/// The maximum number of results after an error that is open.
+const RESULTS_AFTER: usize = 3;
+
+/// Returns the place from which on an error of a turn is open: before it, the agent passed the tests, committed, or continued with
+/// other things, so that an error without a success of the same call was left behind.
+fn settled(blocks: &[&Block], contents: &Contents) -> usize {
+    let results = || blocks.iter().enumerate().rev().filter(|(_, block)| block.kind == BlockKind::ToolResult);
+    let is_proof = |block: &Block| {
+        let content = contents.get(&block.number).map_or("", String::as_str);
+        let Some(tool) = block.tool.as_deref().filter(|tool| tool.verb == ToolVerb::Run && !block.error) else { return false };
+        let passed = || runs_tests(&tool.target) && tests(content).is_some_and(|(_, failed)| failed == 0);
+        passed() || commits(tool) && content.lines().any(|line| commit(line).is_some())
+    };
+    let proof = results().find(|(_, block)| is_proof(block)).map_or(0, |(place, _)| place);
+    let late = results().nth(RESULTS_AFTER).map_or(0, |(place, _)| place);
+    proof.max(late)
 }
 
 /// Programs that only look for something.
@@ -186,6 +210,11 @@ fn runs_tests(command: &str) -> bool {
     let last = command.rsplit("&&").next().unwrap_or_default().trim_start();
     let words = ["test", "spec", "jest", "check", "tox", "rspec", "verify", "mise run", "make", "task "];
     words.iter().any(|word| command.contains(word)) && !PRINTS.iter().any(|start| last.starts_with(start))
+}
+
+/// Returns true if a command can make a commit.
+fn commits(tool: &Tool) -> bool {
+    tool.target.contains("git commit") || tool.target.contains("git merge")
 }
 
 /// Returns the number of passed and failed tests, from the totals in the output.

@@ -182,6 +182,37 @@ fn a_lookup_that_found_nothing_is_no_open_error_once_the_agent_continued() {
 }
 
 #[test]
+fn an_error_that_was_left_behind_is_not_open() {
+    let failed = (Role::ToolResult, "error: no such target", true);
+    let (call, done) = ((Role::ToolUse, "{}", false), (Role::ToolResult, "done", false));
+    let (passed, failing) = ("test result: ok. 4 passed; 0 failed", "test result: FAILED. 3 passed; 1 failed");
+    for (name, after, is_open) in [
+        ("nothing", vec![], true),
+        ("one result", vec![call, done], true),
+        ("other things", [call, done].repeat(4), false),
+        ("a failed test", vec![call, (Role::ToolResult, failing, false)], true),
+        ("passed tests", vec![call, (Role::ToolResult, passed, false)], false),
+        ("a commit", vec![call, (Role::ToolResult, "[main 1a2b3c4] Round once", false)], false),
+    ] {
+        let answer = (Role::Assistant, "The target is renamed now.", false);
+        let blocks = [vec![(Role::User, "Please rename the target", false), call, failed], after, vec![answer]].concat();
+        let (mut reading, contents) = session(&blocks);
+        for block in reading.session.blocks.iter_mut().filter(|block| block.kind == BlockKind::ToolResult) {
+            let target = match &contents[&block.number] {
+                _ if block.error => "make all",
+                text if text.starts_with('[') => "git commit -m x",
+                _ => "cargo test",
+            };
+            let tool =
+                Tool { name: "Bash".into(), verb: ToolVerb::Run, target: target.into(), scope: 0, whole: true, parameters: 1 };
+            block.tool = Some(Box::new(tool));
+        }
+        let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];
+        assert_eq!(turn.summary.points.iter().any(|point| point.kind == PointKind::Open), is_open, "{name}");
+    }
+}
+
+#[test]
 fn a_sentence_of_several_prompts_is_no_topic() {
     let template = "You MUST consider the user input before proceeding. ";
     let prompts =

@@ -10,7 +10,8 @@ use super::{
 use crate::engine::{Analysis, o200k};
 use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
 use crate::text::lists::word_lists;
-use crate::text::names::{file_name, last_components};
+use crate::text::names::{file_name, last_components, telling_name};
+use serde_json::Value;
 
 /// Maximum number of sentences of a prompt, of decisions, and of the final reply.
 const ASKED: usize = 2;
@@ -23,6 +24,8 @@ const LISTED: usize = 6;
 const OPEN: usize = 3;
 /// Maximum number of characters of the prompt in a header.
 const TOPIC_CHARACTERS: usize = 60;
+/// The maximum length of a path that a header shows in full, in bytes.
+const LONGEST_PATH: usize = 24;
 
 /// Facts of a turn, before they are cut to the token limit.
 pub(super) struct TurnFacts<'a> {
@@ -90,12 +93,24 @@ fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<
     let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
     let said = blocks.filter(|block| Some(block.number) != prompt && !block.words.is_empty());
     let said = said.filter(|block| is_reply(block) || is_prompt(reading, block));
-    let parts = said.filter_map(|block| {
+    let texts = said.filter_map(|block| {
         let content = contents.get(&block.number).map(|content| unshortened(block, content, reading.session.conventions))?;
         let own = own_words(block, &content, reading.session.conventions)?;
-        Some(Part::new(own, block.number)).filter(|part| !part.text.is_empty() && !part.text.starts_with('<'))
+        let answers = serde_json::from_str(own).map(|value| strings(&value)).unwrap_or_default();
+        let texts = if answers.is_empty() { vec![own.to_owned()] } else { answers };
+        Some(texts.into_iter().map(|text| Part::new(&text, block.number)))
     });
-    parts.collect()
+    texts.flatten().filter(|part| !part.text.is_empty() && !part.text.starts_with('<')).collect()
+}
+
+/// Returns the texts in a value: the answers of the user in the form in which a client records them.
+fn strings(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(values) => values.iter().flat_map(strings).collect(),
+        Value::Object(values) => values.values().flat_map(strings).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Returns the questions in the last paragraphs of a message.
@@ -196,7 +211,7 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline
     }
 }
 
-word_lists! { "turn.txt": COURTESIES, ASSENTS }
+word_lists! { "turn.txt": COURTESIES, POINTERS, ASSENTS }
 
 /// Returns a sentence from its first word that says what it is about.
 fn without_courtesies(text: &str) -> &str {
@@ -221,21 +236,35 @@ fn without_courtesies(text: &str) -> &str {
 
 /// Returns the first words of a request, in their order: a command, or what fits into a header. The flag is true if it has more.
 fn first_words(asked: &[Part]) -> (Vec<String>, bool) {
-    let says = |part: &&Part| without_courtesies(&part.text).split_whitespace().count() > 1 && !part.text.ends_with(':');
+    let says = |part: &&Part| {
+        let words = without_courtesies(&part.text).split_whitespace();
+        let is_about = |word: &&str| !POINTERS.contains(&&*word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+        words.filter(is_about).count() > 1 && !part.text.ends_with(':')
+    };
     let Some(first) = asked.iter().take(4).find(says).or(asked.first()) else { return Default::default() };
     if first.text.starts_with('/') {
         return (first.text.split_whitespace().take(1).map(str::to_owned).collect(), false);
     }
     let first = without_courtesies(&first.text);
     let mut left = TOPIC_CHARACTERS;
-    let fits = |word: &&str| {
+    let mut fits = |word: &str| {
         let length = word.chars().count() + 1;
         left = left.saturating_sub(length);
         left > 0
     };
-    let words: Vec<String> = first.split_whitespace().take_while(fits).map(str::to_owned).collect();
+    let words: Vec<String> = first.split_whitespace().map(named).take_while(|word| fits(word)).map(str::to_owned).collect();
     let is_cut = words.len() < first.split_whitespace().count();
     (words, is_cut)
+}
+
+/// Returns a word of a topic; of a path or an address that would fill a header, the last part that tells something.
+fn named(word: &str) -> &str {
+    let path = word.trim_matches(|c: char| !c.is_alphanumeric());
+    if path.len() <= LONGEST_PATH || !path.contains('/') {
+        return word;
+    }
+    let name = telling_name(path);
+    if name.contains(char::is_alphabetic) { name } else { last_components(path, 2) }
 }
 
 /// Returns true if a prompt only agrees or declines: it is about what it answers.
@@ -297,6 +326,27 @@ mod tests {
             let asked: Vec<Part> = text.split_terminator(". ").map(Part::counted).collect();
             assert_eq!(assents(&asked), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_topic_names_its_object() {
+        for (asked, expected) in [
+            (&["Is @openspec/changes/pin-of-the-base/research.md already done?"][..], "Is research.md already done?"),
+            (&["summarize https://github.com/owner/name/discussions/577"], "summarize discussions/577"),
+            (&["Run `.tools/scripts/bash/check-prerequisites.sh --json` first"], "Run check-prerequisites.sh --json` first"),
+            (&["Read src/parser.rs"], "Read src/parser.rs"),
+            (&["I want to implement this.", "Lock files of a workspace are read"], "Lock files of a workspace are read"),
+            (&["fix it"], "fix it"),
+        ] {
+            let asked: Vec<Part> = asked.iter().map(Part::counted).collect();
+            assert_eq!(first_words(&asked).0.join(" "), expected);
+        }
+    }
+
+    #[test]
+    fn answers_are_the_texts_of_a_record() {
+        let answers = serde_json::json!({"answers": {"shape": {"answers": ["round", "or oval"]}, "size": {"answers": [3]}}});
+        assert_eq!(strings(&answers), ["round", "or oval"]);
     }
 
     #[test]
