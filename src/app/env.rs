@@ -452,7 +452,6 @@ impl Env {
         let _ = self.read_with_history(found.clone(), History::default(), &|_| false);
     }
 
-    /// Returns the history of a session from the store.
     pub fn history_of(&self, found: &Found) -> Result<History, CommandError> {
         let Some(store) = self.existing_store()? else { return Ok(History::default()) };
         Ok(workspace::history(&store, &self.disk.resolve(&found.path)?)?.1)

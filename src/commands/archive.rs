@@ -6,7 +6,6 @@ use crate::app::{CommandError, Env};
 use crate::output::{ChangeReport, plural};
 use crate::workspace::archive;
 
-/// Arguments of `archive`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("archive"))]
 pub struct Arguments {

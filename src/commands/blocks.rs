@@ -10,7 +10,6 @@ use crate::output::{Paint, Report, Style, age, clip, plural, tokens, unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Arguments of `blocks`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("blocks"))]
 pub struct Arguments {
@@ -73,7 +72,6 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandE
 /// A reason why a block is outdated.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct OutdatedReason {
-    /// Reason.
     pub reason: Outdated,
     /// Block that has the current content.
     pub by: BlockNumber,
@@ -82,7 +80,6 @@ pub struct OutdatedReason {
 json_forms! {
     /// The contents of a block that are not text.
     BlockMedia of media: Media {
-        /// Images in the block.
         images: Vec<Image> = JsonOf::json_of(&media.images),
         /// Documents in the block, and other data that is not text.
         documents: Vec<Document> = JsonOf::json_of(&media.documents),
@@ -90,9 +87,7 @@ json_forms! {
 
     /// The size of an image; 0 by 0 if its header does not have it.
     Image of image: crate::model::Image {
-        /// Width.
         width: u32 ["pixels"] = image.width,
-        /// Height.
         height: u32 ["pixels"] = image.height,
         /// Size of its base64 data; 0 if it is not in the session.
         bytes: u64 = image.bytes,
@@ -117,11 +112,8 @@ json_forms! {
 pub struct BlockRow {
     /// Block number, from 1 in file order.
     pub number: BlockNumber,
-    /// Author.
     pub role: Role,
-    /// Kind of content.
     pub kind: BlockKind,
-    /// Name of the tool.
     pub tool: Option<String>,
     /// Path, command or question given to the tool, or the kind of an attachment.
     pub target: String,
@@ -138,25 +130,21 @@ pub struct BlockRow {
     pub turn: u32,
     /// Response of the model that the block belongs to or precedes.
     pub step: u32,
-    /// Age of the block.
     pub age_turns: u32,
     /// Position in the window.
     pub zone: Zone,
     /// Estimate of how well models use content at this position, from 0 to 1.
     pub relevance: f32,
-    /// Level of reduction.
     pub level: Level,
     /// Heat, from 0 to 1: how much the block is in use.
     pub heat: f32,
     /// Number of later blocks of the agent that refer to the block.
     pub references: u32,
-    /// Turn of the last reference.
     pub last_referenced_turn: Option<u32>,
     /// Turns since the block was written or last referenced.
     pub stale_turns: u32,
     /// Responses of the model since the block was written or last referenced.
     pub stale_steps: u32,
-    /// State in the lifecycle.
     pub state: State,
     /// Reason why the block is stale.
     pub stale_reason: Option<String>,
@@ -182,9 +170,7 @@ pub struct BlockRow {
     pub media: Media,
     /// File with the whole content, if the block is a preview.
     pub spilled_to: Option<String>,
-    /// Topic.
     pub topic: String,
-    /// Keywords.
     pub keywords: Vec<String>,
     /// Beginning of the content.
     pub preview: String,

@@ -13,7 +13,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Arguments of `check`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("check"))]
 pub struct Arguments {
@@ -229,7 +228,6 @@ pub enum CheckFormat {
 /// The findings in a session.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct CheckedSession {
-    /// Session id.
     pub session: String,
     /// Session file, relative to the directory if it is below it.
     pub path: String,
@@ -250,11 +248,9 @@ pub struct CheckedSession {
 json_forms! {
     /// The sessions of a check, and the sums over them.
     CheckedSessions of sessions: Vec<CheckedSession> {
-        /// Number of findings in all sessions.
         findings: usize = findings(sessions),
         /// Number of sessions that cannot be checked.
         failed: usize = failed(sessions),
-        /// Sessions.
         sessions: Vec<CheckedSession> = sessions.clone(),
     }
 }

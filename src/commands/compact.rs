@@ -10,7 +10,6 @@ use crate::workspace::Workspace;
 use anyhow::anyhow;
 use std::ops::RangeInclusive;
 
-/// Arguments of `compact`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("compact"))]
 pub struct Arguments {

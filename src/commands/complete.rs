@@ -7,7 +7,6 @@ use crate::text::cut::one_line;
 use crate::workspace::{self, Project, Workspace};
 use std::io::Write;
 
-/// Arguments of `complete`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Arguments {
     /// The words after the name of the program, up to the incomplete one at the cursor

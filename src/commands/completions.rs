@@ -4,7 +4,6 @@ use crate::app::CommandError;
 use clap_complete::Shell;
 use std::io::Write;
 
-/// Arguments of `completions`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("completions"))]
 pub struct Arguments {

@@ -11,7 +11,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 use std::slice;
 
-/// Arguments of `compress`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("compress"))]
 #[command(override_usage = "aperture compress [OPTIONS] <SELECTOR>...
@@ -93,7 +92,6 @@ impl Serialize for Budget {
 }
 
 impl Budget {
-    /// Returns the budget in tokens for the window of a session.
     pub fn tokens(self, reading: &engine::Analysis) -> u64 {
         match self {
             Budget::Tokens(tokens) => tokens,

@@ -107,7 +107,6 @@ impl Arguments {
 pub struct ConfigFile {
     /// True if it is that of the project.
     pub in_project: bool,
-    /// Path.
     pub path: String,
     /// True if it exists.
     pub exists: bool,
@@ -129,7 +128,6 @@ pub struct ConfigValue {
 pub struct ConfigSwitch {
     /// Setting.
     pub key: String,
-    /// Its meaning.
     pub meaning: String,
     /// True if it is switched on.
     pub on: bool,

@@ -11,7 +11,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Arguments of `convert`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("convert"))]
 pub struct Arguments {
@@ -104,7 +103,6 @@ pub struct ConvertReport {
     pub session: String,
     /// File of the new session.
     pub path: String,
-    /// Working directory.
     pub directory: String,
     /// True if this is a dry run.
     pub dry_run: bool,

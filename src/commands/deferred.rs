@@ -17,7 +17,6 @@ macro_rules! commands {
         }
 
         impl $commands {
-            /// The names of the commands.
             const NAMES: &[&str] = &[$($name),*];
 
             /// Returns the definition of the command with this name, whose arguments are defined when they are needed.
@@ -74,7 +73,6 @@ macro_rules! commands {
         }
 
         impl $commands {
-            /// Executes the command.
             pub(super) fn execute(&self, env: &$crate::app::Env) -> Result<$done, $crate::app::CommandError> {
                 match self {
                     $( $commands::$variant(arguments) => $run(env, arguments), )*

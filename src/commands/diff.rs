@@ -7,7 +7,6 @@ use crate::model::{Basis, BlockNumber, History, OperationId, Snapshot, TokenCoun
 use crate::output::DiffReport;
 use anyhow::anyhow;
 
-/// Arguments of `diff`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture diff                    the changes since the original

@@ -12,7 +12,6 @@ use anyhow::anyhow;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// Arguments of `expand`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("expand"))]
 pub struct Arguments {

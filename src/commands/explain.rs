@@ -12,7 +12,6 @@ use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Arguments of `explain`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("explain"))]
 pub struct Arguments {
@@ -221,19 +220,16 @@ pub struct Decision {
     pub what: &'static str,
     /// True if the decision keeps the block unchanged.
     pub keeps: bool,
-    /// Reason.
     pub why: String,
 }
 
 /// An operation that changed a block.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct HistoryEntry {
-    /// Operation in the log.
     pub operation: OperationId,
     /// Time of the operation.
     #[serde(with = "As::<Time>")]
     pub time: i64,
-    /// Command.
     pub command: String,
     /// Effect on the block.
     pub what: String,
@@ -244,7 +240,6 @@ pub struct HistoryEntry {
 /// The explanation of a block: its state, references, levels and history.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExplainReport {
-    /// The block.
     pub block: BlockRow,
     /// Reasons for its state, and the references to it.
     pub explanation: Explanation,

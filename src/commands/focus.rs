@@ -7,7 +7,6 @@ use crate::app::{CommandError, Env};
 use crate::model::{BlockNumber, MarkKind};
 use crate::output::ChangeReport;
 
-/// Arguments of `focus`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("focus"))]
 pub struct Arguments {

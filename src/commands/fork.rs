@@ -11,7 +11,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::slice;
 
-/// Arguments of `fork`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("fork"))]
 pub struct Arguments {
@@ -85,9 +84,7 @@ fn inherited(workspace: &Workspace<'_>, error: PlanError) -> CommandError {
 pub struct ForkReport {
     /// Id of the session that was forked.
     pub source: String,
-    /// Id of the fork.
     pub session: String,
-    /// File of the fork.
     pub path: String,
     /// True if this is a dry run.
     pub dry_run: bool,

@@ -11,7 +11,6 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io;
 
-/// Arguments of `gc`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("gc"))]
 pub struct Arguments {
@@ -48,15 +47,11 @@ pub fn retention(text: &str) -> Result<i64, String> {
 /// A session whose data may be deleted.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ForgettableSession {
-    /// Session id.
     pub session: String,
-    /// Session file.
     pub path: String,
-    /// Reason.
     pub why: Forgettable,
     /// Number of operations in the log.
     pub operations: usize,
-    /// Time of the last operation.
     #[serde(with = "As::<Option<Time>>")]
     pub last_operation_time: Option<i64>,
 }

@@ -15,7 +15,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Arguments of `git-hook`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture git-hook pre-commit       the call that aperture install git-hook writes")]
@@ -34,7 +33,6 @@ fn parse_hook(name: &str) -> Result<GitHook, String> {
 /// A git hook.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct InstalledHook {
-    /// Hook.
     pub hook: GitHook,
     /// Script.
     pub path: String,
@@ -47,7 +45,6 @@ pub struct InstalledHook {
 /// The installation of git hooks, their removal, or its dry run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct GitHooksReport {
-    /// Git hooks.
     pub hooks: Vec<InstalledHook>,
     /// True if nothing was written.
     pub dry_run: bool,

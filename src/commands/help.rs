@@ -12,7 +12,6 @@ use anyhow::anyhow;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Arguments of `help`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture help manifest

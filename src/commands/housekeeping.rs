@@ -10,7 +10,6 @@ use crate::model::{BlockKind, BlockNumber, FENCE, Housekeeping, MarkKind};
 use crate::output::ChangeReport;
 use anyhow::anyhow;
 
-/// Arguments of `housekeeping`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("housekeeping"))]
 pub struct Arguments {

@@ -32,7 +32,6 @@ pub struct Arguments {
 /// The result of an import.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ImportReport {
-    /// Session id.
     pub session: String,
     /// Session file that the log belongs to now.
     pub path: String,

@@ -15,7 +15,6 @@ use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Arguments of `inbox`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("inbox"))]
 pub struct Arguments {
@@ -271,7 +270,6 @@ const MARGIN: usize = 14;
 pub struct InboxRow {
     /// Number, for `approve` and `deny`.
     pub number: ProposalNumber,
-    /// Session id.
     pub session: String,
     /// Turn in which it was written.
     pub turn: u32,

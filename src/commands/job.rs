@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Arguments of `job`; the job is on standard input.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Arguments {
     /// The budget of `aperture run --budget`.

@@ -59,20 +59,16 @@ const NARROWEST: usize = 16;
 pub struct LogRow {
     /// Operation number.
     pub id: OperationId,
-    /// Kind.
     pub kind: OperationKind,
     /// Time of the operation.
     #[serde(with = "As::<Time>")]
     pub time: i64,
-    /// Command.
     pub command: String,
     /// Origin of the command.
     pub actor: Actor,
     /// Changed or marked blocks.
     pub blocks: Vec<BlockNumber>,
-    /// Number of added rows.
     pub rows_added: usize,
-    /// Number of removed rows.
     pub rows_removed: usize,
     /// Tokens of the window before.
     #[serde(with = "As::<Estimated>")]
@@ -127,7 +123,6 @@ impl LogRow {
 /// The actions of the model in a turn.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TurnActions {
-    /// Turn.
     pub turn: u32,
     /// Agent, such as `Claude`.
     pub agent: &'static str,

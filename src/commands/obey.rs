@@ -17,7 +17,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 
-/// Arguments of `obey`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("obey"))]
 pub struct Arguments {
@@ -301,7 +300,6 @@ pub struct ObeyedCommand {
     pub turn: u32,
     /// Command as written, on one line, with credentials masked.
     pub command: String,
-    /// Status.
     pub status: ProposalStatus,
     /// Message to the model about the result.
     pub answer: String,
@@ -312,7 +310,6 @@ pub struct ObeyedCommand {
 /// The results of the commands that the model wrote since the last run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ObeyReport {
-    /// Session id.
     pub session: String,
     /// Agent that wrote them, such as `Claude`.
     pub agent: &'static str,

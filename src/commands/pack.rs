@@ -16,7 +16,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Arguments of `pack`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("pack"))]
 pub struct Arguments {
@@ -157,7 +156,6 @@ pub struct PackedUnit {
     pub block: Option<BlockNumber>,
     /// Line or number before the first unit of a block; null if there is none.
     pub title: Option<String>,
-    /// Text.
     pub text: String,
 }
 
@@ -172,7 +170,6 @@ impl PackedUnit {
 /// A part of a pack.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PackedSection {
-    /// Section.
     pub section: Section,
     /// Cost of the units.
     #[serde(with = "As::<Estimated>")]
@@ -186,7 +183,6 @@ pub struct PackedSection {
 /// The content of a session within a budget.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PackReport {
-    /// Session id.
     pub session: String,
     /// Model whose tokens are counted.
     pub model: String,
@@ -195,7 +191,6 @@ pub struct PackReport {
     /// Maximum number of tokens.
     #[schemars(extend("unit" = "tokens"))]
     pub budget: u64,
-    /// Cost of the text.
     #[serde(with = "As::<Estimated>")]
     pub tokens: f64,
     /// Sections, in the order of the text.

@@ -8,7 +8,6 @@ use crate::output::ChangeReport;
 use crate::workspace::{Draft, PlanError, SkipReason};
 use anyhow::anyhow;
 
-/// Arguments of `pin`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("pin"))]
 pub struct Arguments {

@@ -8,7 +8,6 @@ use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Arguments of `preset`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture preset                    lists them
@@ -84,9 +83,7 @@ fn find_preset(name: &str) -> Result<&'static engine::Preset, CommandError> {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Preset")]
 pub struct PresetRow {
-    /// Name.
     pub name: String,
-    /// Description.
     pub description: String,
     /// Measured share of what the agent needed later that is left; null if the settings override the preset.
     pub keeps_percent: Option<u32>,

@@ -8,7 +8,6 @@ use crate::provider::Framing;
 use crate::workspace::Repaired;
 use anyhow::anyhow;
 
-/// Arguments of `repair`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("repair"))]
 pub struct Arguments {

@@ -9,7 +9,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Arguments of `report`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("report"))]
 pub struct Arguments {
@@ -34,7 +33,6 @@ pub struct Arguments {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "WrittenReport")]
 pub struct HtmlReport {
-    /// File.
     pub file: String,
     /// Size of the file.
     pub bytes: u64,

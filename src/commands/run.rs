@@ -1,6 +1,5 @@
 //! `aperture run`: runs a client behind the proxy.
 
-/// Arguments of `run`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("run"))]
 pub struct Arguments {

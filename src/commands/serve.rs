@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 
-/// Arguments of `serve`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("serve"))]
 pub struct Arguments {

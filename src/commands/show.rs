@@ -8,7 +8,6 @@ use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Arguments of `show`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("show"))]
 pub struct Arguments {
@@ -53,7 +52,6 @@ pub fn content(env: &Env, selectors: &[String]) -> Result<ShowReport, CommandErr
 /// A block and its content.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ShownBlock {
-    /// The block.
     #[serde(flatten)]
     pub block: BlockRow,
     /// Content as the model sees it.

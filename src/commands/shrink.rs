@@ -5,7 +5,6 @@ use super::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env};
 use crate::output::ChangeReport;
 
-/// Arguments of `shrink`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("shrink"))]
 pub struct Arguments {

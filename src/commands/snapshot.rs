@@ -13,7 +13,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-/// Arguments of `snapshot`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture snapshot save before-cleanup
@@ -58,7 +57,6 @@ pub enum Action {
 pub struct SnapshotRow {
     #[serde(flatten)]
     pub snapshot: Snapshot,
-    /// Number of operations since.
     pub operations_since: usize,
 }
 

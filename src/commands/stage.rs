@@ -6,7 +6,6 @@ use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Arguments of `stage`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("stage"))]
 pub struct Arguments {

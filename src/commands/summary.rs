@@ -17,7 +17,6 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Arguments of `summary`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("summary"))]
 pub struct Arguments {
@@ -125,13 +124,11 @@ pub enum SummaryFormat {
 /// The summary of a turn with its identity.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct IdentifiedTurn {
-    /// Session id.
     pub conversation_id: String,
     /// Number of the turn, which it keeps when turns before it are removed or restored.
     pub turn_id: u32,
     /// The words of the model about the turn; null if there are none.
     pub housekeeping: Option<Housekeeping>,
-    /// The summary.
     #[serde(flatten)]
     pub turn: TurnSummary,
 }
@@ -139,7 +136,6 @@ pub struct IdentifiedTurn {
 /// The summary of a session and its turns.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SummaryReport {
-    /// Session id.
     pub session: String,
     /// Title, or the first prompt.
     pub title: String,
@@ -155,7 +151,6 @@ pub struct SummaryReport {
     pub last_written_time: Option<i64>,
     /// Summary of the session; null if turns were requested.
     pub current: Option<SessionSummary>,
-    /// Summaries of turns.
     pub turns: Vec<IdentifiedTurn>,
     /// Content of the turn that was requested in full.
     pub full: Option<ShowReport>,

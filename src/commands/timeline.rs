@@ -12,7 +12,6 @@ const REQUESTS: usize = 30;
 /// Columns of a bar.
 const BAR: usize = 24;
 
-/// Arguments of `timeline`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("timeline"))]
 pub struct Arguments {
@@ -27,7 +26,6 @@ pub struct Arguments {
 /// The requests of a session.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TimelineReport {
-    /// Session id.
     pub session: String,
     /// Size of the window.
     pub capacity_tokens: u64,

@@ -22,7 +22,6 @@ use unicode_width::UnicodeWidthStr;
 /// The default for the number of topics printed.
 const TOPICS: usize = 10;
 
-/// Arguments of `topics`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("topics"))]
 pub struct Arguments {
@@ -231,7 +230,6 @@ fn titles(env: &Env, listed: &mut [Listed], report: &mut TopicsReport) {
     }
 }
 
-/// Sessions of a topic that are printed.
 const SESSIONS: usize = 3;
 /// Width of the line over time, in weeks or parts of the time.
 const COLUMNS: usize = 12;
@@ -244,7 +242,6 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 pub struct TopicWeek {
     /// Its Monday, such as `2026-11-02`.
     pub monday: String,
-    /// Number of turns.
     pub turns: u32,
     /// Tokens of the turns.
     pub tokens: u64,
@@ -253,7 +250,6 @@ pub struct TopicWeek {
 /// A session of a topic.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TopicSession {
-    /// Session id.
     pub session: String,
     /// Shortest name that selects it with `-s`.
     #[serde(skip)]
@@ -267,7 +263,6 @@ pub struct TopicSession {
     /// Time of the newest row.
     #[serde(with = "As::<Time>")]
     pub last_written_time: i64,
-    /// Numbers of the turns of the topic.
     pub turns: Vec<u32>,
 }
 

@@ -11,7 +11,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// Arguments of `transcript`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("transcript"))]
 pub struct Arguments {
@@ -169,9 +168,7 @@ pub struct MessageText {
     /// Time at which the message was written.
     #[serde(with = "As::<Option<Time>>")]
     pub time: Option<i64>,
-    /// Cost.
     pub tokens: TokenCount,
-    /// Parts.
     pub parts: Vec<MessagePart>,
 }
 
@@ -182,15 +179,12 @@ pub struct MessagePart {
     pub block: Option<BlockNumber>,
     /// Type of the part, such as `text`, `tool_use Read` or `tool_result`.
     pub kind: String,
-    /// Author.
     pub role: Role,
-    /// Cost.
     pub tokens: TokenCount,
     /// Estimated turns without a reference until the block goes stale; null if it never will be.
     pub turns_left: Option<u32>,
     /// Place where the block is pinned.
     pub pin: Option<Pin>,
-    /// Level of reduction.
     pub level: Level,
     /// Content as it is sent.
     pub content: String,

@@ -10,7 +10,6 @@ use crate::workspace::{self, Inexact, Undone};
 use anyhow::anyhow;
 use std::path::PathBuf;
 
-/// Arguments of `undo`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("undo"))]
 pub struct Arguments {

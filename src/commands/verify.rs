@@ -13,7 +13,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Arguments of `verify`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("verify"))]
 pub struct Arguments {
@@ -211,11 +210,8 @@ impl FindingKind {
 /// A finding of a verification.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Finding {
-    /// Kind.
     pub kind: FindingKind,
-    /// Operation.
     pub operation: Option<OperationId>,
-    /// Block number.
     pub block: Option<BlockNumber>,
     /// Value of a row, such as `content:0`, `usage` or `line`.
     pub slot: Option<String>,
@@ -295,11 +291,9 @@ impl WayBackKind {
 /// A verified session.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct VerifiedSession {
-    /// Session id.
     pub session: String,
     /// Provider, such as `claude-code`.
     pub provider: String,
-    /// Session file.
     pub path: String,
     /// Number of operations in the log.
     pub operations: usize,
@@ -309,7 +303,6 @@ pub struct VerifiedSession {
     pub values: usize,
     /// Result of an undo of everything.
     pub way_back: WayBackKind,
-    /// Findings.
     pub findings: Vec<Finding>,
 }
 
@@ -324,7 +317,6 @@ impl VerifiedSession {
 pub struct VerifyReport {
     /// Problems of the store itself.
     pub store: Vec<String>,
-    /// Number of sessions in the store.
     pub sessions_in_store: usize,
     /// Number of intact values in the store.
     pub originals: usize,
@@ -332,7 +324,6 @@ pub struct VerifyReport {
     pub original_bytes: u64,
     /// Size of the store.
     pub store_bytes: u64,
-    /// Verified sessions.
     pub sessions: Vec<VerifiedSession>,
 }
 

@@ -41,11 +41,9 @@ pub struct BulkRow {
     pub session: String,
     /// Provider, such as `claude-code`; empty if the file cannot be read.
     pub provider: String,
-    /// Session file.
     pub path: String,
     /// Title, or the first prompt; may be empty.
     pub title: String,
-    /// Outcome.
     pub outcome: BulkOutcome,
     /// Changed objects, such as `12 blocks`; null if nothing was changed.
     pub what: Option<String>,
@@ -78,7 +76,6 @@ impl BulkRow {
 /// The sums over all sessions of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct BulkTotals {
-    /// Number of sessions.
     pub sessions: usize,
     /// Number of sessions that were changed or, in a dry run, would be.
     pub changed: usize,

@@ -47,17 +47,12 @@ json_forms! {
     /// A changed block.
     #[schemars(rename = "BlockChange")]
     ChangedBlock of change: BlockChange {
-        /// Block number.
         number: BlockNumber = change.number,
         /// Short description.
         label: String = change.label.clone(),
-        /// Level before.
         level_before: Level = change.level_before,
-        /// Level after.
         level_after: Level = change.level_after,
-        /// Cost before.
         tokens_before: Estimated = Estimated::json_of(&change.tokens_before),
-        /// Cost after.
         tokens_after: Estimated = Estimated::json_of(&change.tokens_after),
         /// Reason given by the user; may be empty.
         reason: String = change.reason.clone(),
@@ -69,9 +64,7 @@ json_forms! {
 
     /// Blocks that a change skipped for one reason.
     SkippedBlocks of skipped: (&'static str, Vec<BlockNumber>) {
-        /// Reason.
         reason: &'static str = skipped.0,
-        /// Block numbers.
         blocks: Vec<BlockNumber> = skipped.1.clone(),
     }
 }
@@ -80,7 +73,6 @@ json_forms! {
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "Change")]
 pub struct ChangeReport {
-    /// Session id.
     pub session: String,
     /// Operation in the log; null if nothing was written, or if it cannot be undone.
     pub operation: Option<OperationId>,
@@ -103,9 +95,7 @@ pub struct ChangeReport {
     pub unmarked: Vec<BlockNumber>,
     /// Number of replaced values in the file, added and removed rows included.
     pub edits: usize,
-    /// Number of added rows.
     pub rows_added: usize,
-    /// Number of removed rows.
     pub rows_removed: usize,
     /// Blocks that were not changed, by reason.
     #[serde(with = "As::<Vec<SkippedBlocks>>")]
@@ -142,7 +132,6 @@ pub struct ChangeReport {
     pub file_bytes: u64,
     /// Data that left the file although the window stays the same; only `aperture shrink` removes any.
     pub removed: UnneededData,
-    /// Notes.
     pub notes: Vec<String>,
     /// Differences in the content for the model, for a dry run.
     pub differences: Vec<BlockDifference>,

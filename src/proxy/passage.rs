@@ -83,7 +83,6 @@ impl Passage {
         &self.proxy
     }
 
-    /// Returns the number of the request in the list.
     pub fn number(&self) -> u64 {
         self.number
     }

@@ -248,7 +248,6 @@ impl TurnReading<'_> {
     }
 }
 
-/// Returns the texts of events that are searched.
 fn passages<'a>(events: &'a [TraceEvent], filter: &'a Filter) -> Vec<Passage<'a>> {
     let (mut echoes, mut selection) = (Echoes::default(), Selection::new(filter));
     let events = events.iter().filter(|event| !echoes.is_one(&event.content));
@@ -267,7 +266,6 @@ impl Selection<'_> {
         Selection { filter, calls: FxHashMap::default() }
     }
 
-    /// Returns the text of the next event, if it is searched.
     pub(super) fn passage<'e>(&mut self, event: &'e TraceEvent) -> Option<Passage<'e>> {
         let passage = passage(event)?;
         if !self.filter.is_narrow() {

@@ -6,7 +6,6 @@ use crate::commands::search::{known_items, rank_of};
 use crate::commands::sidecar::{SidecarEvalReport, WorkOptions};
 use anyhow::anyhow;
 
-/// The maximum number of searches.
 const MOST_SEARCHES: usize = 100;
 /// The number of searches from which on the result counts, and the least gain of the mean reciprocal rank.
 const LEAST_SEARCHES: usize = 8;

@@ -43,7 +43,6 @@ impl BillsCache {
         self.files.as_ref().and_then(|[path, _]| KnownBills::parse(whole_file::read(disk, path, &self.seal)?)).unwrap_or_default()
     }
 
-    /// Reads the stored sums and the key of all that they depend on.
     pub fn sums(&self, disk: &dyn Disk) -> Option<(Key, UsageSums)> {
         let [_, path] = self.files.as_ref()?;
         postcard::from_bytes(whole_file::content(FORMAT, &whole_file::read(disk, path, &self.seal)?)?).ok()

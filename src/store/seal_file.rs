@@ -11,7 +11,6 @@ use zeroize::Zeroizing;
 /// File name in the data directory.
 pub const SEAL_FILE: &str = "seal.toml";
 
-/// Version of the file.
 const FORMAT: u32 = 1;
 /// Memory in KiB and passes of argon2id for new passphrases. Source: measured, 0.2 s of one core.
 const MEMORY: u32 = 64 << 10;

@@ -93,7 +93,6 @@ pub struct SidecarStore {
 pub struct NewTask {
     pub task: SidecarTask,
     pub address: Key,
-    /// The file of the session.
     pub session: PathBuf,
     /// The model whose answer is missing.
     pub model: String,
@@ -107,13 +106,11 @@ pub struct QueuedTask {
     pub version: u32,
     pub address: Key,
     pub session: PathBuf,
-    /// The number of earlier attempts.
     pub attempts: u32,
     /// The time of the next attempt, in milliseconds since 1970, UTC; 0 for at once.
     pub due: i64,
     /// The end of the current attempt at the latest; 0 if it is not being done. It identifies the lease as well.
     pub lease: i64,
-    /// The last error.
     pub error: Option<String>,
     /// True if it is not tried again.
     pub is_aside: bool,
@@ -146,7 +143,6 @@ pub struct SidecarCall {
     pub milliseconds: u32,
     pub sent_tokens: u32,
     pub answer_tokens: u32,
-    /// The error of a call that failed.
     pub error: Option<String>,
 }
 
@@ -365,7 +361,6 @@ impl SidecarStore {
         calls.collect::<Result<_, _>>().map_err(damaged)
     }
 
-    /// Returns the state of a model.
     pub fn model(&self, model: &str) -> Result<ModelState, StoreError> {
         let sql = "SELECT failures, asked_again FROM models WHERE model = ?1";
         let found = self.connection.prepare_cached(sql)?.query_row([model], |row| Ok((row.get(0)?, row.get(1)?)));
@@ -414,7 +409,6 @@ impl SidecarStore {
         Ok(())
     }
 
-    /// Returns the counts of the queue and of the answers of a model.
     pub fn counts(&self, model: &str) -> Result<QueueCounts, StoreError> {
         let count = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<u64, StoreError> {
             let count: i64 = self.connection.prepare_cached(sql)?.query_row(values, |row| row.get(0)).map_err(damaged)?;

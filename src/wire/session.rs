@@ -38,7 +38,6 @@ impl WireError {
 
 #[derive(Default)]
 pub(super) struct Line {
-    /// The contents of the session by its log.
     pub contents: Contents,
     /// The state after the last request; `None` before the first one that was changed.
     pub state: Option<WireLine>,

@@ -40,7 +40,6 @@ impl Listed {
         Some(Path::new(&*self.totals.directory)).filter(|directory| !directory.as_os_str().is_empty())
     }
 
-    /// Returns the cache entry of the session.
     fn entry(&self) -> (&Path, Identity, &Totals) {
         (&self.found.path, self.identity, &self.totals)
     }

@@ -74,7 +74,6 @@ impl<'a> Loader<'a, '_> {
         Err(changed_while_read())
     }
 
-    /// Reads the rows that a session inherits.
     fn inherit(&self, path: &Path, own: &[Segment]) -> io::Result<Parents<'a>> {
         let mut parents = Parents::default();
         let mut next = base(own);

@@ -31,7 +31,6 @@ impl<D: Disk> PartsDisk<D> {
         PartsDisk { disk }
     }
 
-    /// Returns the bytes of the rows of a session.
     fn rows(&self, provider: &dyn ProviderAdapter, parts: &SessionParts) -> io::Result<Vec<u8>> {
         let parts = match parts {
             SessionParts::Files(paths) => {
@@ -108,7 +107,6 @@ fn varied(name: &str, identity: Identity) -> Identity {
     Identity { inode: (u64::MAX, XxHash3_64::oneshot(state.as_bytes())), ..identity }
 }
 
-/// Returns the error of a change of a session that is only read.
 fn only_read() -> io::Error {
     io::Error::new(ErrorKind::ReadOnlyFilesystem, "the session is not a file of rows, and is only read")
 }

@@ -20,7 +20,6 @@ use repository::{KnownLine, Repository};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Arguments of `blame`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("blame"))]
 pub struct Arguments {

@@ -10,7 +10,6 @@ const SHOWN_BYTES: usize = 1_200;
 /// An edit of a session that wrote lines of the file.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlameEdit {
-    /// Id of the session.
     pub session: String,
     /// Agent, such as `Claude`.
     pub agent: &'static str,
@@ -18,9 +17,7 @@ pub struct BlameEdit {
     pub turn: Option<u32>,
     /// Block of the call.
     pub block: BlockNumber,
-    /// Tool.
     pub tool: String,
-    /// Time of the edit.
     #[serde(with = "As::<Time>")]
     pub time: i64,
     /// Prompt before the edit; empty if there is none.
@@ -44,14 +41,12 @@ pub struct BlameRun {
     pub edit: Option<usize>,
     /// Commit that introduced them; null if they are not committed.
     pub commit: Option<String>,
-    /// Lines.
     pub lines: Vec<String>,
 }
 
 /// A git note.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlameNote {
-    /// Commit.
     pub commit: String,
     /// Text that is added to its note; empty if the note has it.
     pub text: String,

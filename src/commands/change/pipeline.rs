@@ -88,7 +88,6 @@ pub fn expect_changeable(env: &Env, found: &Found, dry_run: bool) -> Result<(), 
     }
 }
 
-/// Returns the error for a compressed session.
 fn packed(env: &Env, found: &Found) -> CommandError {
     if !env.kept().is_ok_and(|copies| found.path.starts_with(copies.directory())) {
         return ApplyError::Packed.into();

@@ -7,7 +7,6 @@ pub use report::DoctorReport;
 
 use crate::app::{CommandError, Env};
 
-/// Arguments of `doctor`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("doctor"))]
 pub struct Arguments {}

@@ -36,7 +36,6 @@ pub struct DoctorReport {
 }
 
 impl DoctorReport {
-    /// Returns the number of findings that are problems.
     pub fn problems(&self) -> usize {
         self.count(FindingLevel::Problem)
     }

@@ -17,7 +17,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Arguments of `export`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("export"))]
 pub struct Arguments {
@@ -79,18 +78,14 @@ fn packed(file: Vec<u8>, to: &[String]) -> Result<Vec<u8>, CommandError> {
 pub struct ExportReport {
     /// Format: `aperture`, `markdown`, `html`, `atif` or `otlp-json`.
     pub format: String,
-    /// Session id.
     pub session: String,
-    /// File that was written.
     pub file: String,
     /// Size of the file.
     #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
     /// Number of operations; 0 in other formats than `aperture`, as the next two.
     pub operations: usize,
-    /// Number of values.
     pub values: usize,
-    /// Number of snapshots.
     pub snapshots: usize,
     /// True if the file is encrypted with age.
     pub is_encrypted: bool,

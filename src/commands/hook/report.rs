@@ -13,7 +13,6 @@ const CUT: &str = "\n[truncated; for the rest: aperture manifest, aperture show]
 /// The answer to an event of an agent program.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct HookReport {
-    /// Event.
     pub event: &'static str,
     /// Additional context for the model.
     pub context: Option<String>,

@@ -12,7 +12,6 @@ use crate::provider::mcp_client::Edited;
 use anyhow::Context;
 use std::path::PathBuf;
 
-/// Arguments of `install claude-code`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Arguments {
     /// The options that both commands have.

@@ -6,7 +6,6 @@ use crate::engine::{GitHook, with_hook, without_hook};
 use anyhow::{Context, anyhow};
 use std::path::PathBuf;
 
-/// Arguments of `install git-hook`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Arguments {
     /// The options that both commands have.

@@ -14,7 +14,6 @@ use crate::provider::claude_code::ClaudeCode;
 use crate::provider::mcp_client::{CODEX, CURSOR, GEMINI, OPENCODE, VSCODE};
 use anyhow::anyhow;
 
-/// Arguments of `install`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("install"))]
 pub struct Arguments {

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 /// A change of a file.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FileChange {
-    /// File.
     #[serde(with = "As::<String>")]
     pub path: PathBuf,
     /// Action: `create`, `change`, `delete` or `keep`.
@@ -88,7 +87,6 @@ pub struct InstallReport {
     pub dry_run: bool,
     /// True if the installation was only checked.
     pub check: bool,
-    /// Files.
     pub files: Vec<FileChange>,
     /// A sentence about the client, after an installation.
     #[serde(skip)]

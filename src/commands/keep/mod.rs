@@ -18,7 +18,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Arguments of `keep`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,

@@ -11,9 +11,7 @@ use serde::Serialize;
 pub struct KeptSession {
     /// Provider, such as `claude-code`.
     pub provider: &'static str,
-    /// Session id.
     pub session: String,
-    /// Session file.
     pub path: String,
     /// Number of files that were copied; in a dry run, 1 if the session changed.
     pub copied: usize,
@@ -80,7 +78,6 @@ impl Report for KeepReport {
 pub struct KeptRow {
     /// Provider, such as `claude-code`.
     pub provider: &'static str,
-    /// Session id.
     pub session: String,
     /// File of the copy.
     pub path: String,
@@ -140,7 +137,6 @@ impl Report for KeepListReport {
 /// A file that was restored.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RestoredRow {
-    /// File.
     pub path: String,
     /// State: `written`, `replaced`, `same`, or `newer` if it is a memory that has another content today.
     pub state: RestoredState,
@@ -149,11 +145,9 @@ pub struct RestoredRow {
 /// The restoration of a session.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct KeepRestoreReport {
-    /// Session id.
     pub session: String,
     /// True if nothing was written.
     pub dry_run: bool,
-    /// Files.
     pub files: Vec<RestoredRow>,
     /// Directory in which the session was started; null if it does not exist.
     pub directory: Option<String>,
@@ -189,11 +183,9 @@ impl Report for KeepRestoreReport {
 /// The deletion of copies, or its dry run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct KeepForgetReport {
-    /// Session id.
     pub session: String,
     /// True if the copies were deleted; false for a dry run.
     pub done: bool,
-    /// Number of files.
     pub files: usize,
     /// Size of the files.
     pub bytes: u64,

@@ -24,7 +24,6 @@ pub struct ClientRetention {
     pub provider: &'static str,
     /// Days after the last change of a session after which the client deletes it; null if it deletes none.
     pub retention_days: Option<u32>,
-    /// The name of the agent.
     #[serde(skip)]
     pub agent: &'static str,
 }
@@ -34,9 +33,7 @@ pub struct ClientRetention {
 pub struct ExpiringSession {
     /// Provider, such as `claude-code`.
     pub provider: &'static str,
-    /// Session id.
     pub session: String,
-    /// Session file.
     pub path: String,
     /// Title, or the first prompt.
     pub title: String,

@@ -7,7 +7,6 @@ mod run;
 pub use report::{ManifestReport, Tier};
 pub use run::{advise, detailed, report, run, short, since, suggestions};
 
-/// Arguments of `manifest`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("manifest"))]
 pub struct Arguments {

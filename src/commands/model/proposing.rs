@@ -74,7 +74,6 @@ impl ModelText {
         trimmed(&whole) == trimmed(message)
     }
 
-    /// Returns its commands, in order.
     pub fn commands(&self) -> Vec<Written> {
         let commands = self.parts.iter().flat_map(|(number, index, text)| {
             find(text).into_iter().map(|found| {
@@ -335,7 +334,6 @@ pub fn carry_out(env: &Env, path: &Path, action: &ModelAction, text: &str, dry_r
     Ok(CarriedOut { answer, change: Some(change), count })
 }
 
-/// Returns the directory of the project of a session.
 fn project_of(env: &Env, found: &Found) -> Result<PathBuf, CommandError> {
     env.project_directory(found).ok_or_else(|| {
         let error = anyhow!("the directory of the project is not known, so neither are its memories");

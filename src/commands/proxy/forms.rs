@@ -29,7 +29,6 @@ json_forms! {
         observe: bool = proxy.observe,
         /// Client whose proxy it is; null if it serves all clients.
         client: Option<String> = proxy.client.clone(),
-        /// Number of requests.
         requests: u64 = proxy.requests,
         /// Number of requests without a complete response.
         running_requests: u64 = proxy.running_requests,
@@ -59,7 +58,6 @@ json_forms! {
     CacheLosses of losses: (LossCause, u64, u64) {
         /// Cause: `ours`, `client`, `expired` or `api`.
         cause: &'static str = losses.0.name(),
-        /// Number of requests.
         requests: u64 = losses.1,
         /// Tokens that were sent again although the previous request had them in the cache.
         tokens: Estimated = Estimated::json_of(&(losses.2 as f64)),
@@ -72,7 +70,6 @@ json_forms! {
         number: u64 = request.number,
         /// Time of arrival.
         time: Time = Time::json_of(&request.time),
-        /// Method.
         method: String = request.method.clone(),
         /// Path, without the query.
         path: String = request.path.clone(),

@@ -8,7 +8,6 @@ pub use report::{ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxySta
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Arguments of `proxy`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,

@@ -299,7 +299,6 @@ fn state(request: &ProxyRequest, style: &Style) -> String {
 /// A request and the work of each stage on it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ProxyRequestReport {
-    /// Request.
     #[serde(with = "As::<PassedRequest>")]
     pub request: ProxyRequest,
     /// Difference between the body of the client and the one that was sent; null if they are not recorded.

@@ -9,7 +9,6 @@ use serde::Serialize;
 pub struct RecalledBlock {
     /// Id of the session that the block belongs to.
     pub session: String,
-    /// Block number.
     pub number: BlockNumber,
     /// Short description.
     pub label: String,
@@ -31,14 +30,11 @@ pub struct RecalledBlock {
 /// A recalled turn.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RecalledTurn {
-    /// Session id.
     pub conversation_id: String,
     /// Number of the turn, which it keeps when turns before it are removed or restored.
     pub turn_id: u32,
-    /// Form.
     #[serde(rename = "as")]
     pub form: TurnForm,
-    /// Cost of the text.
     #[serde(with = "As::<Estimated>")]
     pub tokens: f64,
     /// Header, with the summary or the contents.
@@ -48,7 +44,6 @@ pub struct RecalledTurn {
 /// Recalled content.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct RecallReport {
-    /// Query.
     pub query: String,
     /// Blocks: in file order if they were named, else the best match first.
     pub blocks: Vec<RecalledBlock>,
@@ -72,7 +67,6 @@ impl RecallReport {
         self.blocks.len() + self.turns.len()
     }
 
-    /// Returns the text of a note for the model.
     pub fn note(&self) -> String {
         let own = self.blocks.iter().all(|block| block.session == self.session);
         let from = if own { "earlier in this session" } else { "earlier sessions" };

@@ -14,7 +14,6 @@ use crate::app::tokens;
 use crate::engine::search::PassageKind;
 use std::ffi::OsString;
 
-/// Arguments of `search`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("search"))]
 pub struct Arguments {
@@ -68,7 +67,6 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Returns the search for words in all sessions.
     pub fn new(query: Vec<String>) -> Arguments {
         Arguments { query, limit: SESSIONS, ..Arguments::default() }
     }

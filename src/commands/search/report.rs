@@ -15,7 +15,6 @@ pub struct TurnFound {
     pub turn: u32,
     /// File that has the line.
     pub path: String,
-    /// Kind of the text.
     pub kind: PassageKind,
     /// Role of the speaker: user, agent or tool.
     pub role: &'static str,
@@ -42,7 +41,6 @@ pub struct TurnFound {
 /// A session with turns that match.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct SessionFound {
-    /// Session id.
     pub session: String,
     /// Client, such as `claude-code`.
     pub client: &'static str,
@@ -76,7 +74,6 @@ pub struct Coverage {
 /// A word that no session has.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ReplacedWord {
-    /// The word.
     pub word: String,
     /// Words that were searched in its place; empty if there are none like it.
     pub searched: Vec<String>,
@@ -85,7 +82,6 @@ pub struct ReplacedWord {
 /// The result of a search.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct SearchReport {
-    /// Query.
     pub query: String,
     /// Words that no session has.
     pub replaced_words: Vec<ReplacedWord>,
@@ -139,7 +135,6 @@ impl Report for SearchReport {
 }
 
 impl SearchReport {
-    /// Returns the text of a note for the model.
     pub fn note(&self, style: &Style) -> String {
         let plain = Style { color: false, ..style.clone() };
         let sessions: Vec<String> = self.sessions.iter().map(|session| session.text(&plain)).collect();

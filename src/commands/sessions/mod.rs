@@ -8,7 +8,6 @@ pub use run::{report, run};
 
 use std::path::PathBuf;
 
-/// Arguments of `sessions`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("sessions"))]
 pub struct Arguments {

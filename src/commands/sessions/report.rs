@@ -12,9 +12,7 @@ use unicode_width::UnicodeWidthStr;
 pub struct SessionRow {
     /// Provider, such as `claude-code`.
     pub provider: &'static str,
-    /// Session id.
     pub id: String,
-    /// Session file.
     pub path: String,
     /// Project: the directory in which the session began.
     pub project: String,
@@ -42,7 +40,6 @@ pub struct SessionRow {
     pub turns: u32,
     /// Number of responses of the model.
     pub steps: u32,
-    /// Number of compactions.
     pub compactions: u32,
     /// Output tokens of all responses.
     #[serde(with = "As::<Measured>")]

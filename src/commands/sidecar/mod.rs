@@ -6,7 +6,6 @@ mod source;
 pub use report::{SidecarEvalReport, SidecarQueueReport, SidecarReport, SidecarTaskRow};
 pub use source::{polish, queue_all, source, subjects_of};
 
-/// Arguments of `sidecar`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("sidecar"))]
 pub struct Arguments {

@@ -208,12 +208,10 @@ pub struct SidecarQueueReport {
     /// Number of tasks that were queued by this command; null if none was to be.
     #[schemars(extend("unit" = "tasks"))]
     pub added: Option<u64>,
-    /// Tasks.
     pub tasks: Vec<SidecarTaskRow>,
 }
 
 impl SidecarQueueReport {
-    /// Returns the report of tasks.
     pub fn new(tasks: Vec<QueuedTask>, added: Option<u64>) -> SidecarQueueReport {
         let row = |task: QueuedTask| {
             let row = &TASKS[task.task as usize];

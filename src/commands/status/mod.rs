@@ -6,7 +6,6 @@ mod run;
 pub use report::{StatusReport, degraded, gauge, unapplied};
 pub use run::{run, title};
 
-/// Arguments of `status`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("status"))]
 pub struct Arguments {

@@ -15,7 +15,6 @@ use unicode_width::UnicodeWidthStr;
 json_forms! {
     /// A number of faults of one kind.
     FaultCount of pair: (Fault, u32) {
-        /// Fault.
         fault: Fault = pair.0,
         /// Number of occurrences.
         count: u32 = pair.1,
@@ -25,13 +24,10 @@ json_forms! {
 /// The state of a session and its window.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StatusReport {
-    /// Session id.
     pub session: String,
     /// Provider, such as `claude-code`.
     pub provider: &'static str,
-    /// Session file.
     pub path: String,
-    /// Project directory.
     pub project: String,
     /// Title, or the first prompt.
     pub title: String,
@@ -116,7 +112,6 @@ pub struct StatusReport {
     /// Number of rows in the file.
     #[schemars(extend("unit" = "rows"))]
     pub rows: usize,
-    /// Number of turns.
     pub turns: usize,
     /// Number of responses of the model.
     pub steps: u32,
@@ -142,9 +137,7 @@ pub struct StatusReport {
 pub struct Share {
     /// Name of the part.
     pub name: String,
-    /// Number of blocks.
     pub blocks: u32,
-    /// Cost.
     pub tokens: TokenCount,
 }
 

@@ -8,7 +8,6 @@ pub use run::run;
 
 use std::path::PathBuf;
 
-/// Arguments of `store`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("store"))]
 pub struct Arguments {

@@ -51,9 +51,7 @@ impl Report for StoreReport {
 /// The number of rows of a table.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StoredRows {
-    /// Table.
     pub table: &'static str,
-    /// Number of rows.
     pub rows: u64,
 }
 
@@ -62,7 +60,6 @@ pub struct StoredRows {
 pub struct ClearPlace {
     /// Kind of the files.
     pub what: &'static str,
-    /// Its path.
     pub path: String,
 }
 
@@ -75,7 +72,6 @@ pub struct StoreStatusReport {
     pub state: Option<SealState>,
     /// The secret that opens the store.
     pub method: Option<KeyMethod>,
-    /// Key file.
     pub key_file: Option<String>,
     /// Reason why the store is locked.
     pub locked: Option<String>,

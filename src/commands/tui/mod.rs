@@ -16,7 +16,6 @@ mod worker;
 use crate::app::{CommandError, Env, ErrorKind};
 use anyhow::anyhow;
 
-/// Arguments of `tui`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("tui"))]
 pub struct Arguments {

@@ -9,7 +9,6 @@ pub use run::{check_client, run};
 use jiff::civil::Date;
 use std::path::PathBuf;
 
-/// Arguments of `usage`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("usage"))]
 pub struct Arguments {

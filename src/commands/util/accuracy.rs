@@ -13,9 +13,7 @@ const NEAR: f64 = 0.1;
 /// The accuracy of token estimates in a session.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SessionAccuracy {
-    /// Session id.
     pub session: String,
-    /// Model.
     pub model: String,
     /// Errors by step and by turn.
     pub accuracy: Accuracy,
@@ -46,7 +44,6 @@ impl SessionAccuracy {
 /// The median and the 90th percentile of relative errors; null if there is nothing to compare.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Spread {
-    /// Median.
     #[schemars(extend("unit" = "ratio"))]
     pub median: Option<f64>,
     /// 90th percentile.
@@ -71,7 +68,6 @@ impl Spread {
 /// The accuracy of token estimates for a model.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct ModelAccuracy {
-    /// Number of steps.
     pub steps: u64,
     /// Their errors.
     pub errors: Spread,
@@ -86,7 +82,6 @@ pub struct ModelAccuracy {
 /// The accuracy of token estimates over sessions.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct AccuracyReport {
-    /// Sessions.
     pub sessions: Vec<SessionAccuracy>,
     /// Errors of all steps.
     pub steps: Spread,

@@ -8,7 +8,6 @@ pub use accuracy::AccuracyReport;
 pub use placeholders::PlaceholdersReport;
 pub use run::run;
 
-/// Arguments of `util`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Arguments {
     /// The tool.

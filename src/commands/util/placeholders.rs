@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 /// The cost of the placeholders of archived blocks, over sessions.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct PlaceholdersReport {
-    /// Number of sessions.
     pub sessions: usize,
     /// Placeholders of all blocks.
     pub all: Placeholders,
@@ -20,9 +19,7 @@ pub struct PlaceholdersReport {
 /// The cost of placeholders, counted in the vocabulary o200k.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Placeholders {
-    /// Number of placeholders.
     pub lines: usize,
-    /// Median.
     #[serde(with = "As::<Estimated>")]
     pub median: u32,
     /// 90th percentile.

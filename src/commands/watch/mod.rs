@@ -19,7 +19,6 @@ use follow::Watch;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Arguments of `watch`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("watch"))]
 pub struct Arguments {

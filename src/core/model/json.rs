@@ -35,7 +35,6 @@ impl<K: Copy, V: Copy, T: JsonOf<(K, V)>> JsonOf<BTreeMap<K, V>> for Vec<T> {
 pub struct As<T>(PhantomData<T>);
 
 impl<T> As<T> {
-    /// Serializes the JSON form of a value.
     pub fn serialize<V, S: Serializer>(value: &V, serializer: S) -> Result<S::Ok, S::Error>
     where
         T: JsonOf<V>,

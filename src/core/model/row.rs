@@ -249,7 +249,6 @@ impl Usage {
 /// The origin of rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Origin {
-    /// The session id in the row.
     pub session: String,
     pub directory: String,
     pub version: String,

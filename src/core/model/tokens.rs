@@ -55,7 +55,6 @@ pub struct TokenCount {
     #[serde(with = "As::<i64>")]
     #[schemars(extend("unit" = "tokens"))]
     pub value: f64,
-    /// The basis of the count.
     pub basis: Basis,
 }
 

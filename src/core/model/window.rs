@@ -60,7 +60,6 @@ pub struct Turn {
     pub number: u32,
     /// The first words of the prompt.
     pub prompt: String,
-    /// The block that holds it.
     pub opening: Option<BlockNumber>,
     /// The time when the prompt was written, in milliseconds since 1970, UTC.
     pub timestamp: Option<i64>,

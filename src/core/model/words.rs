@@ -19,14 +19,12 @@ macro_rules! words {
             /// All values, in their order.
             pub const ALL: [$name; [$($word),*].len()] = [$($name::$value),*];
 
-            /// Returns the name.
             pub fn name(self) -> &'static str {
                 match self {
                     $($name::$value => $word,)*
                 }
             }
 
-            /// Returns the value with this name.
             pub fn from_name(name: &str) -> Option<$name> {
                 $name::ALL.into_iter().find(|value| value.name() == name)
             }

@@ -73,7 +73,6 @@ pub fn members<'a>(value: impl Verbatim<'a>) -> Vec<(Cow<'a, str>, &'a RawValue)
 /// A member of a large object.
 pub struct Member<'a> {
     pub name: Cow<'a, str>,
-    /// The bytes of its value.
     pub value: Range<usize>,
     /// The bytes of each element of the value; `None` if that is not an array.
     pub elements: Option<Vec<Range<usize>>>,

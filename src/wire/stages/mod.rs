@@ -45,7 +45,6 @@ pub struct Stage {
 /// The work of a stage on a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestStage {
-    /// Name of the stage.
     pub stage: String,
     /// Description.
     pub note: String,

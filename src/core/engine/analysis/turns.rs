@@ -49,7 +49,6 @@ pub fn number(session: &mut Session) -> (Vec<Turn>, u32) {
     (turns, step)
 }
 
-/// Returns the rows that open a turn.
 fn openings(session: &Session) -> FxHashSet<usize> {
     let mut openings = TurnOpenings::default();
     let mut blocks = session.blocks.iter();

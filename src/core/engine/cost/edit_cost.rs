@@ -75,10 +75,8 @@ pub fn next_request_dollars(window: f64, model: &str, cache_lifetime_millisecond
 /// The cost of an edit and its savings; dollars are estimates, and null if the price of the model is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EditPrice {
-    /// Tokens of the window before the edit.
     #[serde(with = "As::<Estimated>")]
     pub window_before_tokens: f64,
-    /// Tokens of the window after the edit.
     #[serde(with = "As::<Estimated>")]
     pub window_after_tokens: f64,
     /// Tokens by which the window shrinks; negative if it grows.

@@ -34,7 +34,6 @@ impl<'a> Pieces<'a> {
         self.pieces.get(place).map_or("", |range| self.text[range.clone()].trim())
     }
 
-    /// Returns the text from a piece to the end.
     fn from(&self, place: usize) -> &'a str {
         let (first, last) = (self.pieces.get(place), self.pieces.last());
         first.zip(last).map_or("", |(first, last)| self.text[first.start..last.end].trim())

@@ -221,9 +221,7 @@ pub struct BudgetError {
 /// The units of one section that are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LeftOut {
-    /// Section.
     pub section: Section,
-    /// Number of lines.
     #[schemars(extend("unit" = "lines"))]
     pub lines: usize,
     /// First block; null for turns.

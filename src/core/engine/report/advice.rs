@@ -73,11 +73,8 @@ pub enum SuggestionKind {
 /// A suggested command.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Suggestion {
-    /// Kind.
     pub kind: SuggestionKind,
-    /// Command line.
     pub command: String,
-    /// Reason.
     pub why: String,
     /// Tokens by which the window would shrink; negative if it would grow.
     #[serde(with = "As::<Estimated>")]

@@ -13,12 +13,9 @@ pub struct ChangeGroup {
     pub kind: String,
     /// Reason that makes the blocks candidates: such as `read again` or `unused`, or else their state.
     pub reason: &'static str,
-    /// Number of blocks.
     pub blocks: usize,
-    /// Cost before.
     #[serde(with = "As::<Estimated>")]
     pub tokens_before: f64,
-    /// Cost after.
     #[serde(with = "As::<Estimated>")]
     pub tokens_after: f64,
 }

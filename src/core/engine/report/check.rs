@@ -60,7 +60,6 @@ pub struct Violation {
     pub limit: f64,
     /// Line of the file, from 1.
     pub line: Option<u64>,
-    /// Block number.
     pub block: Option<BlockNumber>,
     /// Command that helps, without the session; empty if there is none.
     pub hint: String,

@@ -26,15 +26,10 @@ pub struct BlockDifference {
     pub number: BlockNumber,
     /// Short description.
     pub label: String,
-    /// Kind of the difference.
     pub kind: DiffKind,
-    /// Level before.
     pub level_before: Level,
-    /// Level after.
     pub level_after: Level,
-    /// Cost before.
     pub tokens_before: TokenCount,
-    /// Cost after.
     pub tokens_after: TokenCount,
     /// Content before.
     pub before: String,

@@ -18,10 +18,7 @@ pub enum ActivityEvent {
     /// The file now holds another conversation.
     SessionReplaced(OpenedSession),
     /// The file is missing or cannot be read.
-    SessionUnavailable {
-        /// Reason.
-        reason: String,
-    },
+    SessionUnavailable { reason: String },
     /// Another session of the project was written to.
     SessionUpdated(OtherSession),
     /// A prompt started a turn.
@@ -65,10 +62,7 @@ pub enum ActivityEvent {
         count: usize,
     },
     /// A rule of the settings could not act.
-    PolicyRefused {
-        /// Reason.
-        reason: String,
-    },
+    PolicyRefused { reason: String },
 }
 
 /// A command of the model that waits for an answer of the user.
@@ -76,7 +70,6 @@ pub enum ActivityEvent {
 pub struct ProposedCommand {
     /// Number in the inbox.
     pub number: ProposalNumber,
-    /// Command.
     pub command: String,
 }
 
@@ -104,7 +97,6 @@ pub struct OpenedSession {
     pub model: String,
     /// Number of blocks in the file.
     pub blocks: usize,
-    /// Number of turns.
     pub turns: usize,
     /// Tokens of the window.
     pub tokens: TokenCount,
@@ -117,7 +109,6 @@ pub struct OpenedSession {
 /// Another session of the project.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OtherSession {
-    /// Session id.
     pub id: String,
     /// Title, or the first prompt.
     pub title: String,
@@ -158,25 +149,18 @@ pub enum Update {
 /// An updated block.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlockUpdate {
-    /// Block number.
     pub number: BlockNumber,
-    /// Update.
     pub update: Update,
-    /// Author.
     pub role: Role,
-    /// Kind of content.
     pub kind: BlockKind,
     /// Short description.
     pub label: String,
-    /// Cost.
     pub tokens: TokenCount,
     /// Position in the window.
     pub zone: Zone,
-    /// State in the lifecycle.
     pub state: State,
     /// Previous state; null for a new block.
     pub state_before: Option<State>,
-    /// Level of reduction.
     pub level: Level,
     /// Reason why the block is stale.
     pub reason: Option<String>,
@@ -198,7 +182,6 @@ pub struct SelectionChange {
 /// An executed command.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExecutedCommand {
-    /// Operation in the log.
     pub operation: OperationId,
     /// Kind of the operation.
     pub kind: OperationKind,

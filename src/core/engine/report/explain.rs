@@ -19,7 +19,6 @@ const NAMES: usize = 4;
 /// The reasons for the state of a block.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Explanation {
-    /// State in the lifecycle.
     pub state: State,
     /// Rule of the lifecycle that led to the state; `arrived` if none applied yet.
     pub rule: &'static str,
@@ -58,7 +57,6 @@ pub struct Referred {
 /// The part of a block that a level keeps.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LevelPreview {
-    /// Level.
     pub level: Level,
     /// Preset that chooses this level; null for the level itself.
     pub preset: Option<&'static str>,

@@ -16,17 +16,13 @@ use serde::Serialize;
 json_forms! {
     /// A number of blocks at a level.
     LevelCount of pair: (Level, u32) {
-        /// Level.
         level: Level = pair.0,
-        /// Number of blocks.
         blocks: u32 = pair.1,
     }
 
     /// A number of blocks in a state.
     StateCount of pair: (State, u32) {
-        /// State.
         state: State = pair.0,
-        /// Number of blocks.
         blocks: u32 = pair.1,
     }
 }
@@ -34,7 +30,6 @@ json_forms! {
 /// The content of a window in a few hundred tokens.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Manifest {
-    /// Session id.
     pub session: String,
     /// Model of the last response.
     pub model: String,
@@ -81,7 +76,6 @@ pub struct Manifest {
     pub recent: Vec<BlockSummary>,
     /// Stale blocks, the largest first.
     pub stale: Vec<BlockSummary>,
-    /// Number of stale blocks.
     pub stale_blocks: u32,
     /// Tokens of the stale blocks.
     pub stale_tokens: TokenCount,
@@ -117,14 +111,12 @@ pub struct Forgotten {
     pub third: u32,
     /// Topics, the one with the most tokens first.
     pub topics: Vec<String>,
-    /// Number of blocks.
     pub blocks: u32,
 }
 
 /// Shortened blocks of the window, without archived ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ShortenedBlocks {
-    /// Number of blocks.
     pub blocks: u32,
     /// Cost before they were shortened.
     #[serde(with = "As::<Estimated>")]
@@ -137,7 +129,6 @@ pub struct ShortenedBlocks {
 /// A rule that the user stated.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct UserRule {
-    /// Block with the rule.
     pub block: BlockNumber,
     /// Sentence, verbatim.
     pub text: String,
@@ -146,11 +137,8 @@ pub struct UserRule {
 /// Archived blocks that follow each other in the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ArchivedRun {
-    /// First block.
     pub first: BlockNumber,
-    /// Last block.
     pub last: BlockNumber,
-    /// Number of archived blocks.
     pub blocks: u32,
     /// Cost before they were archived.
     #[serde(with = "As::<Estimated>")]
@@ -164,17 +152,13 @@ pub struct ArchivedRun {
 /// A zone of the window.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ZoneSummary {
-    /// Zone.
     pub zone: Zone,
-    /// Number of blocks.
     pub blocks: u32,
     /// Cost; for cold storage, the cost that the blocks would have in the window.
     pub tokens: TokenCount,
-    /// Number of user messages.
     pub user_messages: u32,
     /// Number of responses of the model.
     pub responses: u32,
-    /// Number of tool results.
     pub tool_results: u32,
     /// Shortened blocks by level.
     #[serde(with = "As::<Vec<LevelCount>>")]
@@ -184,11 +168,9 @@ pub struct ZoneSummary {
 /// A block in a list.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlockSummary {
-    /// Block number.
     pub number: BlockNumber,
     /// Short description.
     pub label: String,
-    /// Cost.
     pub tokens: TokenCount,
     /// Position in the window.
     pub zone: Zone,

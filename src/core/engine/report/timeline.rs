@@ -49,12 +49,10 @@ impl TimelineKinds {
 /// A request of a session, as it was billed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TimelineRequest {
-    /// Turn.
     pub turn: u32,
     /// Time of the response.
     #[serde(with = "As::<Time>")]
     pub time: i64,
-    /// Model.
     pub model: String,
     /// Tokens of the window that was sent.
     #[serde(with = "As::<Measured>")]
@@ -65,7 +63,6 @@ pub struct TimelineRequest {
     /// Tokens of it that were written to the cache.
     #[serde(with = "As::<Measured>")]
     pub cache_write_tokens: u64,
-    /// Output tokens.
     #[serde(with = "As::<Measured>")]
     pub output_tokens: u64,
     /// Cost by the list price, without web searches; null if the model has no known price.
@@ -79,7 +76,6 @@ pub struct TimelineRequest {
     pub follows: Option<usize>,
     /// The blocks that it sent for the first time.
     pub new_blocks: Vec<BlockNumber>,
-    /// The blocks of its response.
     pub response_blocks: Vec<BlockNumber>,
 }
 

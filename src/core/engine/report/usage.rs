@@ -94,13 +94,11 @@ json_forms! {
     UsageTokens of tokens: BilledTokens {
         /// Input tokens that were neither read from nor written to the cache.
         input_tokens: Measured = Measured::json_of(&tokens.input),
-        /// Output tokens.
         output_tokens: Measured = Measured::json_of(&tokens.output),
         /// Input tokens that were written to the cache.
         cache_write_tokens: Measured = Measured::json_of(&tokens.cache_written()),
         /// Input tokens that were read from the cache.
         cache_read_tokens: Measured = Measured::json_of(&tokens.cache_read),
-        /// All tokens.
         total_tokens: Measured = Measured::json_of(&tokens.total()),
     }
 }

@@ -231,7 +231,6 @@ fn find(matcher: &Matcher<'_>, passage: &Passage<'_>) -> Occurring {
     (title, text)
 }
 
-/// Returns the distinct names of a text.
 pub(super) fn names_of(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     names(text, |name| found.push(name));

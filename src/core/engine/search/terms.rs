@@ -41,7 +41,6 @@ pub struct Turn {
 #[derive(Debug, Default)]
 pub struct FileTerms {
     pub turns: Vec<Turn>,
-    /// The distinct words.
     pub words: Vec<Box<str>>,
     /// For each turn, by index, and each of its words, by index: the postings, in the order of turns.
     pub postings: Vec<(u32, u32, Posting)>,

@@ -44,7 +44,6 @@ pub(super) fn key(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
     literals(text, end).into_iter().find(is_value).map(|range| Secret { range, kind: "named-key" }).into_iter().collect()
 }
 
-/// Finds the first literal of a line.
 pub(super) fn first_literal(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
     let line = line(text, end);
     let quote = memchr::memchr2(b'"', b'\'', &text[line.clone()]);

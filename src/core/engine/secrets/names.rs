@@ -64,7 +64,6 @@ pub(super) struct Name {
     pub(super) kind: &'static str,
 }
 
-/// Finds the values of a name.
 pub(super) fn match_name(text: &[u8], name: Name) -> Vec<Secret> {
     let Name { start, end, kind } = name;
     if !is_whole_name(text, start, end) {

@@ -480,7 +480,6 @@ fn same_language(answer: &str, source: &str) -> Result<(), AnswerFault> {
     if is_shared { Ok(()) } else { Err(AnswerFault::Language) }
 }
 
-/// Returns a number for the script of a letter.
 fn script(letter: char) -> u8 {
     match letter {
         '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => 0,

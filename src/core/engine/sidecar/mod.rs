@@ -48,7 +48,6 @@ words! {
 /// The form of a text in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerForm {
-    /// Words of the source.
     Words,
     /// One of these words.
     Choice(&'static [&'static str]),
@@ -196,7 +195,6 @@ pub static TASKS: [TaskRow; SidecarTask::ALL.len()] = [
 ];
 
 impl SidecarTask {
-    /// Returns the row of the task.
     pub fn row(self) -> &'static TaskRow {
         &TASKS[self as usize]
     }
@@ -304,7 +302,6 @@ fn echoed(field: &AnswerField, source: &str, text: &str) -> Result<(String, Stri
     Ok((field.name.to_owned(), numbers.join(",")))
 }
 
-/// Returns the prompt in the text of an exchange.
 fn prompt_of(source: &str) -> &str {
     source.strip_prefix("User: ").map_or("", |rest| rest.split("\n\nAgent: ").next().unwrap_or(rest))
 }

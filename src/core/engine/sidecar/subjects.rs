@@ -24,7 +24,6 @@ const ECHO_BYTES: u64 = 200;
 const ECHO_RESULTS: usize = 6;
 /// The minimum size of a result that is compared with a later one, in bytes.
 const DUPLICATE_BYTES: u64 = 500;
-/// The number of words in a shingle.
 const SHINGLE_WORDS: usize = 3;
 /// The share of the shingles of a result that a later one has, in percent, from which on a model compares them.
 const ALIKE_PERCENT: usize = 60;
@@ -36,7 +35,6 @@ const ERROR_LINES: usize = 4;
 pub enum SubjectPlace {
     Turn(u32),
     Block(BlockNumber),
-    /// The index of a topic.
     Topic(usize),
     Session,
 }

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 /// Text before the seal.
 const SEAL: &str = "aperture-seal:";
-/// Length of the seal in characters.
 const SEAL_LENGTH: usize = 16;
 
 /// Returns the slash commands: the name and the content of each file. `program` is the command that runs aperture.

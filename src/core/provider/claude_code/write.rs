@@ -45,7 +45,6 @@ pub(in crate::provider) fn slot_in(fields: &RowFields<'_>, index: u32) -> Option
     }
 }
 
-/// Returns the byte range of the value of a slot in a row.
 pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     match slot {
         Slot::Line => Some(0..row.len()),

@@ -56,7 +56,6 @@ fn value<'a>(piece: &Piece<'a>, slot: Slot) -> Option<&'a RawValue> {
     value.filter(|value| value.get().starts_with('"'))
 }
 
-/// Returns the byte range of the value of a slot in a row.
 pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     if let Slot::Break(offset) = slot {
         return Some(offset as usize..offset as usize).filter(|place| place.end <= row.len());

@@ -15,7 +15,6 @@ use crate::model::{BlockKind, Conventions, InputNames, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The name of the database.
 const DATABASE: &str = "opencode.db";
 
 /// The place of a subagent is below that of its session. Sizes are those of the stored texts. Sums of sizes and the latest time do not

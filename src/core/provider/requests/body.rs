@@ -28,7 +28,6 @@ pub struct RequestBody<'a> {
 /// An element of the prompt: a message, an item, a text of the instructions or the definition of a tool.
 #[derive(Clone, Debug)]
 pub struct RequestElement {
-    /// Its bytes in the body.
     pub(super) range: Range<usize>,
     content: Arc<ElementContent>,
 }

@@ -126,7 +126,6 @@ impl RequestBody<'_> {
         parts.into_iter().map(|(part, _)| range.start + part.start..range.start + part.end).collect()
     }
 
-    /// Returns the edits that write the texts of a gap.
     fn filled(&self, gap: &Gap<'_>) -> Option<Vec<BodyEdit>> {
         let of = |place: Option<(usize, usize)>| place.filter(|_| self.api == RequestApi::Messages);
         let (first, last) = (gap.texts.first()?.role, gap.texts.last()?.role);

@@ -22,7 +22,6 @@ const CALLS: &str = "tool_calls";
 /// one.
 #[derive(Debug, Default)]
 pub(super) struct Chat {
-    /// The id of the first response.
     id: Value,
     message: Map<String, Value>,
     calls: Vec<Call>,

@@ -135,7 +135,6 @@ const SIGNATURE: f64 = 232.0;
 /// The share of them that a text shows, from which on it is the thinking itself, and below which it says nothing about the rest.
 const WHOLE: f64 = 0.9;
 const LEAST_SHOWN: f64 = 0.2;
-/// Tokens around the text of thinking.
 const AROUND_THINKING: f64 = 14.0;
 /// Tokens of a character of thinking for those of its summary: names and code are left out of summaries.
 const DENSITY: f64 = 1.1;

@@ -89,7 +89,6 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
     points.into_iter().filter(|point| !point.parts.is_empty()).collect()
 }
 
-/// Returns the last of the given parts.
 fn latest(mut parts: Vec<Part>) -> Vec<Part> {
     parts.split_off(parts.len().saturating_sub(TOLD))
 }

@@ -16,32 +16,15 @@ pub enum Outcome {
     /// The user interrupted the turn.
     Interrupted,
     /// Tests ran.
-    Tests {
-        /// Number of passed tests.
-        passed: u64,
-        /// Number of failed tests.
-        failed: u64,
-    },
+    Tests { passed: u64, failed: u64 },
     /// Commits were made.
-    Committed {
-        /// Number of commits.
-        commits: u32,
-    },
+    Committed { commits: u32 },
     /// Errors were resolved.
-    Fixed {
-        /// Number of resolved errors.
-        errors: u32,
-    },
+    Fixed { errors: u32 },
     /// Files were edited.
-    Edited {
-        /// Number of edited files.
-        files: u32,
-    },
+    Edited { files: u32 },
     /// Errors remain.
-    Errors {
-        /// Number of remaining errors.
-        errors: u32,
-    },
+    Errors { errors: u32 },
     /// The last message is a question.
     Asks,
     /// The assistant answered.

@@ -98,7 +98,6 @@ words! {
 /// A sentence, a name or a count.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Part {
-    /// Text.
     pub text: String,
     /// Source block; null for a count over several blocks.
     pub block: Option<BlockNumber>,
@@ -107,7 +106,6 @@ pub struct Part {
 /// A point of a summary.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Point {
-    /// Kind.
     pub kind: PointKind,
     /// Sentences or names, the most important first.
     pub parts: Vec<Part>,
@@ -118,10 +116,8 @@ pub struct Point {
 pub struct Summary {
     /// The points as text, a line for each.
     pub text: String,
-    /// Cost of the text.
     #[serde(with = "As::<Estimated>")]
     pub tokens: u32,
-    /// Points.
     pub points: Vec<Point>,
 }
 
@@ -130,7 +126,6 @@ pub struct Summary {
 pub struct Headline {
     /// Time of day, topic, names and outcome.
     pub text: String,
-    /// Cost of the text.
     #[serde(with = "As::<Estimated>")]
     pub tokens: u32,
 }
@@ -138,9 +133,7 @@ pub struct Headline {
 json_forms! {
     /// A range of blocks.
     BlockRange of range: (BlockNumber, BlockNumber) {
-        /// First block.
         first: u32 = range.0,
-        /// Last block.
         last: u32 = range.1,
     }
 }
