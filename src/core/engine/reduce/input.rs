@@ -1,6 +1,5 @@
 //! Inputs of tools: JSON objects in which only long texts are replaced; every other byte stays as it is.
 
-use super::nesting::nest;
 use super::piece::line_pieces;
 use super::salience::Style;
 use super::{ALWAYS, Outline, Part, Piece};
@@ -45,7 +44,6 @@ pub fn text_outline<'a>(content: &'a str, names: &InputNames) -> Option<Outline<
             piece.under = file;
         }
     }
-    nest(&mut pieces);
     Some(Outline { parts: vec![Part { pieces, place: None }] })
 }
 
@@ -57,12 +55,6 @@ fn part<'a>(text: &Text<'_>, content: &str, names: &InputNames) -> Option<Part<'
     let whole = decoded(text)?;
     let style = text.style(names);
     let mut pieces: Vec<Piece<'a>> = line_pieces(&whole, style).into_iter().map(Piece::into_owned).collect();
-    if style == Style::Code {
-        nest(&mut pieces);
-    }
-    if names.replaced.contains(&&*name) {
-        pieces.iter_mut().for_each(|piece| piece.again = true);
-    }
     if names.commands.contains(&&*name) {
         let mut bytes = 0;
         for piece in pieces.iter_mut().take_while(|piece| {
@@ -199,15 +191,5 @@ mod tests {
         let pieces = outline.texts().next().unwrap();
         let found: Vec<_> = pieces.iter().map(|piece| (piece.salience >= ALWAYS, piece.under)).collect();
         assert_eq!(found[..4], [(false, None), (true, None), (false, Some(1)), (false, Some(1))]);
-    }
-
-    #[test]
-    fn replaced_text_of_a_file_counts_less_than_its_current_text() {
-        let (old, new) = ("let x = 1;\n".repeat(20), "let x = 2;\n".repeat(20));
-        let input = serde_json::json!({"old_string": old, "new_string": new}).to_string();
-        let names = InputNames { replaced: vec!["old_string"], written: vec!["new_string"], ..InputNames::default() };
-        let outline = outline(&input, &names).unwrap();
-        let again: Vec<bool> = outline.texts().map(|pieces| pieces[0].again).collect();
-        assert_eq!(again, [true, false]);
     }
 }

@@ -12,7 +12,6 @@ mod json;
 mod lines;
 pub mod marker;
 mod media;
-mod nesting;
 mod output;
 mod paths;
 mod piece;

@@ -1,7 +1,6 @@
 //! Output of commands: builds, tests, logs, stack traces. Lines that only repeat a form count once, frames of libraries little.
 
 use super::lines::{lines, without_number};
-use super::nesting::nest;
 use super::piece::pieces_of_line;
 use super::salience::Style;
 use super::{Piece, Reducible, json};
@@ -57,7 +56,6 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
             ..piece
         }));
     }
-    nest(&mut pieces);
     pieces
 }
 

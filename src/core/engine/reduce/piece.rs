@@ -155,15 +155,8 @@ pub struct Line {
 /// Returns the hashes of the names of a piece, including those between backticks, and the whole piece as a line unless it is blank.
 pub fn names(text: &str) -> (Vec<u32>, Option<Line>) {
     let content = without_number(text).trim();
-    let start = content.as_ptr() as usize - text.as_ptr() as usize;
     let mut found = Vec::new();
-    let mut add = |name: &str| {
-        let at = start + (name.as_ptr() as usize - content.as_ptr() as usize);
-        if is_escape(&text[..at], name) {
-            return;
-        }
-        found.push(terms::hash(name));
-    };
+    let mut add = |name: &str| found.push(terms::hash(name));
     terms::names(content, &mut add);
     // Text that starts or ends with a blank, or continues on another line, is between two pairs of backticks of a cut text.
     let whole = |name: &str| {
@@ -178,16 +171,6 @@ pub fn names(text: &str) -> (Vec<u32>, Option<Line>) {
     });
     let line = Line { term: terms::hash(content), quotable: terms::is_quotable(content) };
     (found, content.contains(char::is_alphanumeric).then_some(line))
-}
-
-/// Returns true if a name is an escape sequence of code with the following word: `\u2014`, `
-/// This`.
-fn is_escape(before: &str, name: &str) -> bool {
-    let code = name.strip_prefix('u').and_then(|rest| rest.get(..4));
-    let code = code.is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    let word = name.strip_prefix(['n', 't', 'r']).and_then(|word| word.strip_prefix(|c: char| c.is_ascii_uppercase()));
-    let word = word.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_lowercase()));
-    before.ends_with('\\') && (code || word)
 }
 
 fn is_part_of_name(c: char) -> bool {
