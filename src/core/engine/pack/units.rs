@@ -9,7 +9,7 @@ use crate::engine::summary::{
 };
 use crate::engine::{Analysis, TurnForm, files_in_work, label, mask, plural};
 use crate::model::paths::{is_absolute, relative};
-use crate::model::{Block, BlockKind, BlockNumber, Conventions, ToolVerb, Turn, starts_with_any};
+use crate::model::{Block, BlockKind, BlockNumber, ToolVerb, Turn, starts_with_any};
 use crate::text::cut::{cut, one_line};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::cmp::{Ordering, Reverse};
@@ -23,8 +23,6 @@ const PROMPTS: usize = 30;
 const LONG_PROMPT_BYTES: usize = 2_000;
 const LONG_PROMPT_LINES: usize = 10;
 const LAST_LINES: usize = 2;
-/// Lines of a prompt with the same start from which they are assumed to be output.
-const OUTPUT_LINES: usize = 4;
 /// Statements of the user that replace older ones, and bytes of a line that can be one.
 const STATEMENTS: usize = 300;
 const STATEMENT_BYTES: Range<usize> = 12..300;
@@ -38,10 +36,9 @@ const COMMANDS: usize = 200;
 const COMMAND_CHARACTERS: usize = 160;
 const FAILED_CHARACTERS: usize = 100;
 const ERROR_CHARACTERS: usize = 130;
-/// Bytes that a command and a failure cost in addition to their own, and the factor of a script of several lines.
+/// Bytes that a command and a failure cost in addition to their own.
 const COMMAND_BYTES: usize = 20;
 const FAILED_BYTES: usize = 60;
-const SCRIPT_FACTOR: f64 = 3.0;
 /// Characters of the title of a call or result.
 const TITLE_CHARACTERS: usize = 50;
 /// Pieces of a call or result.
@@ -245,9 +242,7 @@ impl Units {
             // Of commands that differ only in how their output is cut, the newest is the one to run again.
             let uses = if named.insert(stem(&target).to_owned()) { (runs + of_form) / 2.0 } else { runs / 2.0 };
             let bytes = COMMAND_BYTES + target.len().min(COMMAND_CHARACTERS);
-            // A script is rarely run again.
-            let script = if target.contains('\n') || target.contains("<<") { SCRIPT_FACTOR } else { 1.0 };
-            ranked.push(((age + 2) as f64 / uses * bytes as f64 * script, block, target));
+            ranked.push(((age + 2) as f64 / uses * bytes as f64, block, target));
         }
         ranked.sort_by(|(one, ..), (other, ..)| one.total_cmp(other));
         for (_, block, target) in ranked {
@@ -266,7 +261,7 @@ impl Units {
             let target = mask(&cut(&one_line(target), FAILED_CHARACTERS)).into_owned();
             let text = conventions.error_tags.iter().fold(source.text.clone(), |text, tag| text.replace(tag, ""));
             let is_cancelled = conventions.cancelled.iter().any(|mark| text.contains(mark));
-            if is_cancelled || finds_nothing(block, &whole, &text, conventions) {
+            if is_cancelled {
                 continue;
             }
             let is_own = |line: &&str| !line.is_empty() && !starts_with_any(line, &conventions.envelope_lines);
@@ -495,28 +490,11 @@ impl Ord for Worth {
     }
 }
 
-/// Returns the lines of a prompt that are inside of pasted text: of a long prompt all but the first and last ones, those between
-/// the first and last of several with the same first word, which ends with a mark, and those of diagrams.
-fn pasted_lines(lines: &[&str]) -> FxHashSet<usize> {
+/// Returns the lines of a prompt that are assumed to be pasted: of a long one all but the first and last.
+fn pasted_lines(lines: &[&str]) -> Range<usize> {
     let bytes: usize = lines.iter().map(|line| line.len()).sum();
     let is_long = bytes > LONG_PROMPT_BYTES && lines.len() > LONG_PROMPT_LINES;
-    let inside = if is_long { LONG_PROMPT_LINES..lines.len() - LAST_LINES } else { 0..0 };
-    let mut starts: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
-    for (at, line) in lines.iter().enumerate() {
-        let start = line.trim_start().split([' ', '=', '/']).next().unwrap_or_default();
-        if line.contains([':', '=', '|', '/']) && start.len() > 2 {
-            starts.entry(start).or_default().push(at);
-        }
-    }
-    let output = starts.into_values().filter(|places| places.len() >= OUTPUT_LINES);
-    let drawn = (0..lines.len()).filter(|at| is_drawn(lines[*at]));
-    output.flat_map(|places| places[1..places.len() - 1].to_vec()).chain(inside).chain(drawn).collect()
-}
-
-/// Returns true if a line is part of a diagram: it has box-drawing characters, and fewer letters than marks.
-fn is_drawn(line: &str) -> bool {
-    let (letters, marks): (Vec<char>, Vec<char>) = line.chars().filter(|c| !c.is_whitespace()).partition(|c| c.is_alphanumeric());
-    letters.len() < marks.len() && marks.iter().any(|c| ('\u{2500}'..='\u{259f}').contains(c))
+    if is_long { LONG_PROMPT_LINES..lines.len() - LAST_LINES } else { 0..0 }
 }
 
 /// Returns the sentences of a long line; of one without spaces, such as data, the first.
@@ -525,21 +503,6 @@ fn pieces_of(line: &str) -> Vec<&str> {
     let is_text = |piece: &&str| piece.len() <= LONG_LINE_BYTES || piece.split(' ').all(|word| word.len() < LONG_LINE_BYTES);
     pieces.retain(is_text);
     pieces
-}
-
-/// Returns true if a failed call only states that it found nothing.
-fn finds_nothing(block: &Block, target: &str, text: &str, conventions: &Conventions) -> bool {
-    const SEARCHES: &[&str] = &["grep", "rg", "ag", "egrep", "pgrep", "git grep", "which", "ls", "find", "test", "diff", "["];
-    let last = target.rsplit(['|', ';', '&', '\n']).map(str::trim).find(|command| !command.is_empty()).unwrap_or_default();
-    let is_search = SEARCHES.iter().any(|name| last.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')))
-        || block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Search);
-    let is_status = |line: &str| {
-        let lower = line.trim().to_lowercase();
-        lower.is_empty()
-            || starts_with_any(&lower, &conventions.status_lines)
-            || starts_with_any(line, &conventions.envelope_lines)
-    };
-    is_search && text.lines().all(is_status)
 }
 
 /// Returns a command without the part that cuts its output.
@@ -600,14 +563,5 @@ mod tests {
         check("Test 4 of the suite is broken.", "Test 3 of the suite is broken.", false);
         check("Never spend more than $20 on a2 without me", "Never spend more than $10 on a1 without me", false);
         check("Is the cap $700 a month?", "The cap is $400 a month.", false);
-    }
-
-    #[test]
-    fn the_middle_of_pasted_lines_comes_later() {
-        let log: Vec<String> = (0..6).map(|at| format!("INFO: step {at}")).collect();
-        let lines: Vec<&str> = ["Look:"].into_iter().chain(log.iter().map(String::as_str)).collect();
-        let mut pasted: Vec<usize> = pasted_lines(&lines).into_iter().collect();
-        pasted.sort_unstable();
-        assert_eq!(pasted, [2, 3, 4, 5]);
     }
 }
