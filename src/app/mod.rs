@@ -17,6 +17,11 @@ mod selection;
 mod session_name;
 mod settings;
 mod sidecar;
+#[cfg(unix)]
+mod terminal;
+#[cfg(not(unix))]
+#[path = "terminal_elsewhere.rs"]
+mod terminal;
 
 pub use again::Followed;
 pub use env::{Answer, Client, Env, settings_file, wait};
@@ -26,3 +31,4 @@ pub use hints::WITHOUT_SESSION;
 pub use session_name::session_name;
 pub use settings::{Hooks, Keeping, PROJECT_FILE, Settings, SidecarSettings, with_keeping};
 pub use sidecar::SidecarTexts;
+pub use terminal::KeyTerminal;

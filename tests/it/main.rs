@@ -77,6 +77,8 @@ mod shrink;
 #[cfg(feature = "proxy")]
 mod sidecar;
 mod sidecar_checks;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod tidy;
 mod topics;
 mod turns;

@@ -4,12 +4,11 @@ use super::edit;
 use super::report::{MemoryReviewReport, line, memory_entry};
 use super::review::{QUESTIONS, accepted, merged, rejected};
 use super::run::Memories;
-use crate::app::CommandError;
+use crate::app::{CommandError, KeyTerminal};
 use crate::engine::memory::danger::is_dangerous;
 use crate::model::Memory;
 use crate::output::{Paint, Style};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use std::io::{self, IsTerminal};
 
 /// A question about an entry.
@@ -50,6 +49,12 @@ pub fn ask(memories: &Memories<'_>, report: MemoryReviewReport) -> Result<(), Co
     let env = memories.env;
     let print = |text: &str| env.write(&env.gate.text(text, false));
     let questions = questions(report);
+    let terminal = KeyTerminal::new();
+    // An answer can start an editor.
+    let execute = |question: &Question, answer: &str| {
+        let execute = || execute(memories, question, answer);
+        terminal.as_ref().map_or_else(execute, |terminal| terminal.lend(execute))
+    };
     let (mut decided, mut asked) = (0, 0);
     for (at, question) in questions.iter().enumerate() {
         print(&text(question, at + 1, questions.len(), &env.style))?;
@@ -57,7 +62,7 @@ pub fn ask(memories: &Memories<'_>, report: MemoryReviewReport) -> Result<(), Co
         let done = match answer {
             QUIT => break,
             LATER => Ok(LATER.to_owned()),
-            _ => execute(memories, question, answer).inspect(|_| decided += 1),
+            _ => execute(question, answer).inspect(|_| decided += 1),
         };
         asked += 1;
         print(&format!("  {}\n\n", done.unwrap_or_else(|error| format!("not done: {:#}", error.source))))?;
@@ -114,20 +119,14 @@ fn text(question: &Question, number: usize, count: usize, style: &Style) -> Stri
 
 /// Waits for a key that is an answer.
 fn answer(answers: &[&'static str]) -> Result<&'static str, CommandError> {
-    enable_raw_mode()?;
-    let answer = loop {
-        match event::read() {
-            Ok(Event::Key(key)) if key.kind == KeyEventKind::Press => {
-                if let Some(answer) = of_key(key, answers) {
-                    break Ok(answer);
-                }
-            }
-            Ok(_) => {}
-            Err(error) => break Err(error),
+    loop {
+        if let Event::Key(key) = event::read()?
+            && key.kind == KeyEventKind::Press
+            && let Some(answer) = of_key(key, answers)
+        {
+            return Ok(answer);
         }
-    };
-    disable_raw_mode()?;
-    Ok(answer?)
+    }
 }
 
 /// Executes an answer; returns what was done.

@@ -1,47 +1,22 @@
 //! Reads keys while the screen of a watched session is shown: `q` ends it, and typed keys are not echoed.
 
-use rustix::process::getpgrp;
-use rustix::stdio::stdin;
-use rustix::termios::{LocalModes, OptionalActions, Termios, isatty, tcgetattr, tcgetpgrp, tcsetattr};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
-use signal_hook::iterator::{Handle, Signals};
-use signal_hook::low_level::emulate_default_handler;
+use crate::app::KeyTerminal;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::spawn;
 
-/// The keys of a terminal, which does not echo them. Dropping it restores the terminal; so does every signal that ends or stops
-/// the program.
+/// The keys of a terminal, which does not echo them.
 pub(super) struct Keys {
-    before: Termios,
     quit: Arc<AtomicBool>,
-    signals: Handle,
+    _terminal: KeyTerminal,
 }
 
 impl Keys {
     /// Reads the keys of standard input from now on, and calls `wake` after `q`. `None` if standard input is not a terminal, or
     /// belongs to another job.
     pub fn listen(wake: impl Fn() + Send + 'static) -> Option<Keys> {
-        let terminal = stdin();
-        if !isatty(terminal) || tcgetpgrp(terminal).ok()? != getpgrp() {
-            return None;
-        }
-        let before = tcgetattr(terminal).ok()?;
-        let mut silent = before.clone();
-        silent.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
-        let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGTSTP]).ok()?;
-        let handle = signals.handle();
-        tcsetattr(terminal, OptionalActions::Now, &silent).ok()?;
-        let restored = before.clone();
-        spawn(move || {
-            for signal in signals.forever() {
-                let _ = tcsetattr(stdin(), OptionalActions::Now, &restored);
-                // Only after SIGTSTP the program continues.
-                let _ = emulate_default_handler(signal);
-                let _ = tcsetattr(stdin(), OptionalActions::Now, &silent);
-            }
-        });
+        let terminal = KeyTerminal::new()?;
         let quit = Arc::new(AtomicBool::new(false));
         let pressed = Arc::clone(&quit);
         spawn(move || {
@@ -54,18 +29,11 @@ impl Keys {
                 }
             }
         });
-        Some(Keys { before, quit, signals: handle })
+        Some(Keys { quit, _terminal: terminal })
     }
 
     /// Returns true if `q` was pressed.
     pub fn is_quit(&self) -> bool {
         self.quit.load(Ordering::SeqCst)
-    }
-}
-
-impl Drop for Keys {
-    fn drop(&mut self) {
-        self.signals.close();
-        let _ = tcsetattr(stdin(), OptionalActions::Now, &self.before);
     }
 }
