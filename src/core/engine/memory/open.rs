@@ -15,6 +15,8 @@ const CHARACTERS: usize = 180;
 const LAST_SENTENCES: usize = 4;
 /// Words of a sentence that says by itself what is open.
 const WORDS: usize = 6;
+/// From this character on, words are written without spaces.
+const FIRST_IDEOGRAPH: char = '\u{2e80}';
 
 /// Collects the open thoughts of a session: a later call or prompt takes them up.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -34,7 +36,7 @@ impl OpenThoughts {
                 let sentences = sentences_of(text, conventions);
                 self.last = Some(thoughts(text, &sentences, conventions));
                 let last = sentences.last().map(|last| shown(&last.text));
-                self.announced = last.filter(|last| !is_short(last) && starts(last, &ANNOUNCEMENTS) && is_safe(last));
+                self.announced = last.filter(|last| starts(last, &ANNOUNCEMENTS) && names_object(last) && is_safe(last));
             }
             _ => {}
         }
@@ -59,9 +61,12 @@ fn thoughts(text: &str, sentences: &[Sentence], conventions: &Conventions) -> Ve
     let is_open =
         |at: usize, sentence: &Sentence| !sentence.leads && (at >= late && sentence.asks() || starts(&sentence.text, &STARTS));
     for (at, sentence) in sentences.iter().enumerate().filter(|(at, sentence)| is_open(*at, sentence)) {
-        // `Want me to?` says what it asks for in the sentence before.
-        let before = at.checked_sub(1).filter(|_| is_short(&sentence.text)).map(|before| &*sentences[before].text);
-        found.push(before.into_iter().chain([&*sentence.text]).collect::<Vec<_>>().join(" "));
+        if !is_short(&sentence.text) {
+            found.push(sentence.text.clone());
+        } else if let Some(before) = at.checked_sub(1).map(|before| &sentences[before]).filter(|before| is_complete(before)) {
+            // `Want me to?` says what it asks for in the sentence before.
+            found.push(format!("{} {}", before.text, sentence.text));
+        }
     }
     let mut thoughts: Vec<String> = Vec::new();
     for thought in found.iter().filter(|thought| is_safe(thought)).map(|thought| shown(thought)) {
@@ -75,13 +80,32 @@ fn thoughts(text: &str, sentences: &[Sentence], conventions: &Conventions) -> Ve
 /// Returns true if a text starts with one of some phrases, or with its plural.
 fn starts(text: &str, phrases: &[&str]) -> bool {
     let lower = text.to_lowercase().replace('’', "'");
-    let rest = |phrase: &&str| lower.strip_prefix(*phrase).map(|rest| rest.trim_start_matches('s'));
-    phrases.iter().filter_map(rest).any(|rest| !rest.starts_with(char::is_alphanumeric))
+    phrases.iter().any(|phrase| {
+        let is_whole = |rest: &str| !rest.trim_start_matches('s').starts_with(char::is_alphanumeric);
+        lower.strip_prefix(phrase).is_some_and(|rest| is_whole(rest) || phrase.ends_with(|c| c >= FIRST_IDEOGRAPH))
+    })
 }
 
 /// Returns true for a sentence of few words, which says nothing by itself.
 fn is_short(text: &str) -> bool {
     text.split_whitespace().count() < WORDS
+}
+
+/// Returns true for a sentence with its start and its end, which another one can follow.
+fn is_complete(sentence: &Sentence) -> bool {
+    let text = &sentence.text;
+    text.starts_with(|c: char| c.is_alphanumeric() || c == '`') && text.ends_with(['.', '!', '?', '。', '！', '？'])
+}
+
+/// Returns true if a text names a thing, in any language: by a span of code, a figure, an abbreviation or the name of a file. `the build` is one of
+/// many.
+fn names_object(text: &str) -> bool {
+    text.split_whitespace().any(|word| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '`');
+        let inside = word.get(1..word.len().saturating_sub(1)).unwrap_or_default();
+        let capitals = word.chars().filter(|c| c.is_uppercase()).count();
+        word.contains('`') || word.contains(|c: char| c.is_ascii_digit()) || inside.contains(['_', '.', '/']) || capitals > 1
+    })
 }
 
 fn is_safe(thought: &str) -> bool {
@@ -125,8 +149,17 @@ mod tests {
         let call = TraceContent::Call(call);
         let prompt = TraceContent::Prompt { text: "yes".to_owned(), source: PromptSource::Typed };
         assert_eq!(after(&[answer("Want me to push it?"), prompt]), [""; 0]);
-        assert_eq!(after(&[answer("Green. Now I amend the last commit:"), call.clone()]), ["Now I amend the last commit"]);
-        assert_eq!(after(&[answer("Let me try it."), call.clone()]), [""; 0]);
+        let announces = |text: &str, expected: &[&str]| assert_eq!(after(&[answer(text), call.clone()]), expected, "{text}");
+        announces("Green. Now I amend `a1b2c3d`:", &["Now I amend `a1b2c3d`"]);
+        announces("Now amending the commit and updating the PR.", &["Now amending the commit and updating the PR."]);
+        announces("Next I add tests for src/cart/total.rs.", &["Next I add tests for src/cart/total.rs."]);
+        announces("Jetzt passe ich `total.rs` an.", &["Jetzt passe ich `total.rs` an."]);
+        announces("现在我来修改 `total.rs`。", &["现在我来修改 `total.rs`。"]);
+        for text in
+            ["Let me try it.", "Let me now try the build again.", "Jetzt starte ich den Build noch einmal.", "现在我再试一次。"]
+        {
+            announces(text, &[]);
+        }
         assert_eq!(after(&[answer("Green."), call.clone()]), [""; 0]);
         assert_eq!(after(&[answer("Now I amend the commit:"), call, answer("Done.")]), [""; 0]);
     }
@@ -136,6 +169,8 @@ mod tests {
         let check = |text: &str, expected: &[&str]| assert_eq!(after(&[answer(text)]), expected, "{text}");
         check("All tests pass. Want me to push it to the open branch?", &["Want me to push it to the open branch?"]);
         check("The guide is old. Want me to?", &["The guide is old. Want me to?"]);
+        check("- Overrides for tests\n\nReady to start?", &[]);
+        check("(a URL, a server, etc.) What should be sent?", &[]);
         check("Why did it fail? The path was wrong.\n\nIt is fixed.\n\nDone.\n\nAll 12 tests pass.\n\nBye.", &[]);
         check(
             "It works.\n\n## Next steps\n\n- Add a test for the cart\n- Update the guide\n\n## Notes\n\n- none",
