@@ -107,10 +107,10 @@ fn from_statement(session: &str, statement: &Statement) -> Candidate {
     }
 }
 
-/// Returns the sentences of pages that the agent used, one of each address: the newest.
+/// Returns what pages told, one sentence of each address: the newest.
 fn from_pages(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
     let mut found: BTreeMap<&str, (Vec<Sighting>, &str)> = BTreeMap::new();
-    for (id, page) in sessions.iter().flat_map(|(id, facts)| facts.pages.used().map(move |page| (id, page))) {
+    for (id, page) in sessions.iter().flat_map(|(id, facts)| facts.pages.found.iter().map(move |page| (id, page))) {
         let (sightings, text) = found.entry(&page.address).or_default();
         // A row that a fork repeats counts once.
         if !sightings.iter().any(|known| (&known.row, known.time) == (&page.row, page.time)) {

@@ -1,4 +1,4 @@
-//! Pages and searches of the web: the sentence of each that the agent used afterwards, with its address or the words of the search.
+//! Pages and searches of the web: what the agent said that a page told, with its address or the words of the search.
 
 use super::failures::command_heads::without_wrappers;
 use super::statements::is_whole;
@@ -7,7 +7,6 @@ use crate::engine::report::summary::sentences;
 use crate::model::{BlockNumber, Conventions, Key, PromptSource, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult};
 use crate::text::lists::word_lists;
 use crate::text::shell::simple_commands;
-use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,20 +19,16 @@ const WORDS: usize = 6;
 const ADDRESS: usize = 160;
 /// Bytes of the input of a call that reads a page.
 const ASKED: usize = 4000;
-/// Sentences of a page that are compared, pages of a turn and of a session.
-const SENTENCES: usize = 60;
+/// Words of a page that are compared, pages before an answer, and sentences of a session.
+const PAGE_WORDS: usize = 4000;
 const PAGES: usize = 30;
 const FOUND: usize = 100;
-/// Words of a sentence that the agent must repeat in one text, beside a name that the page brought.
-const REPEATED: usize = 3;
-/// The same without such a name, if two thirds of the sentence are repeated.
-const FRESH: usize = 3;
 /// Starts the place of a sentence that a search found: its pages are not told apart.
 const SEARCH: &str = "web search: ";
 /// Part of the result of a search.
 const LINK: &str = "\"url\":\"http";
 
-/// A sentence of a page.
+/// A sentence of the agent about a page that it had read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
     /// The address; the words of a search behind `web search: `.
@@ -50,7 +45,7 @@ pub struct Page {
 pub struct Pages {
     pub found: Vec<Page>,
     calls: BTreeMap<Key, Request>,
-    /// The pages of the current turn.
+    /// The pages since the last answer.
     read: Vec<Reading>,
 }
 
@@ -62,88 +57,71 @@ struct Request {
     asked: String,
 }
 
-/// A page of the current turn, with its sentence that the agent used most so far.
+/// A page that was read, still without a sentence.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Reading {
-    /// Each with its words that the call did not have.
-    sentences: Vec<(Vec<String>, Page)>,
-    best: Option<(usize, Page)>,
+    page: Page,
+    words: BTreeSet<String>,
+    /// Names and figures that the call did not have.
+    fresh: BTreeSet<String>,
 }
 
 impl Pages {
     pub fn push(&mut self, event: &TraceEvent, conventions: &Conventions) {
         match &event.content {
-            TraceContent::Prompt { source: PromptSource::Typed, .. } => self.end_turn(),
+            TraceContent::Prompt { source: PromptSource::Typed, .. } => {
+                self.read.clear();
+                self.calls.clear();
+            }
             TraceContent::Call(call) => {
-                self.used_in(&call.input);
                 if let Some(address) = address_of(call).filter(|_| call.input.len() <= ASKED) {
                     self.calls.insert(call.id, Request { address, asked: call.input.to_lowercase() });
                 }
             }
             TraceContent::Result(result) => {
                 if let Some(request) = self.calls.remove(&result.call).filter(|_| !result.error && !result.declined) {
-                    self.came(event, &request, result, conventions);
+                    self.came(event, request, result);
                 }
             }
-            TraceContent::Answer(text) => self.used_in(text),
+            TraceContent::Answer(text) => self.told(text, conventions),
             _ => {}
         }
     }
 
-    /// Returns the sentences that were used so far, with those of the current turn.
-    pub fn used(&self) -> impl Iterator<Item = &Page> {
-        self.found.iter().chain(self.read.iter().filter_map(|reading| Some(&reading.best.as_ref()?.1)))
-    }
-
-    fn end_turn(&mut self) {
-        let used = std::mem::take(&mut self.read).into_iter().filter_map(|reading| Some(reading.best?.1));
-        self.found.extend(used);
-        self.found.truncate(FOUND);
-        self.calls.clear();
-    }
-
-    fn came(&mut self, event: &TraceEvent, request: &Request, result: &TraceResult, conventions: &Conventions) {
+    fn came(&mut self, event: &TraceEvent, request: Request, result: &TraceResult) {
         let is_page = !request.address.starts_with(SEARCH) || result.text.contains(LINK);
-        if self.read.len() >= PAGES || !is_page {
-            return;
-        }
-        let of_page = |text: String| {
-            let fresh = content_words(&text).into_iter().filter(|word| !request.asked.contains(&**word)).collect();
-            let (address, row) = (request.address.clone(), event.row.clone());
-            (fresh, Page { address, text, block: event.block, row, time: event.time })
-        };
-        let told =
-            sentences(&result.text, conventions).into_iter().filter(|sentence| !sentence.leads).map(|sentence| sentence.text);
-        let facts = told.map(|text| quoted(&text).map_or_else(|| text.clone(), str::to_owned)).filter(|text| is_fact(text));
-        let sentences: Vec<(Vec<String>, Page)> = facts.map(of_page).take(SENTENCES).collect();
-        if !sentences.is_empty() {
-            self.read.push(Reading { sentences, best: None });
+        if self.read.len() < PAGES && is_page {
+            let words: BTreeSet<String> = content_words(&result.text).into_iter().take(PAGE_WORDS).collect();
+            let fresh = words.iter().filter(|word| is_name(word) && !request.asked.contains(&***word)).cloned().collect();
+            let (block, row, time) = (event.block, event.row.clone(), event.time);
+            self.read.push(Reading {
+                page: Page { address: request.address, text: String::new(), block, row, time },
+                words,
+                fresh,
+            });
         }
     }
 
-    /// Notes what the agent used in a text of its own: a name or a number that the page brought with words around it, or most words of
-    /// the sentence.
-    fn used_in(&mut self, text: &str) {
-        if self.read.is_empty() {
-            return;
-        }
-        let known: FxHashSet<String> = content_words(text).into_iter().collect();
-        for reading in &mut self.read {
-            for (fresh, page) in &reading.sentences {
-                let used: BTreeSet<&String> = fresh.iter().filter(|word| known.contains(*word)).collect();
-                let names = used.iter().filter(|word| is_name(word)).count();
-                let worth = used.len() + names;
-                let is_repeated = || {
-                    let all = content_words(&page.text);
-                    used.len() >= FRESH && all.iter().filter(|word| known.contains(*word)).count() * 3 >= all.len() * 2
-                };
-                if (names > 0 && used.len() > REPEATED || is_repeated())
-                    && reading.best.as_ref().is_none_or(|(best, _)| worth > *best)
-                {
-                    reading.best = Some((worth, page.clone()));
-                }
+    /// Keeps for each page the sentence of the answer after it that has the most of its words: with a name or a figure that the page brought,
+    /// and half of its words from the page.
+    fn told(&mut self, answer: &str, conventions: &Conventions) {
+        let pages = std::mem::take(&mut self.read);
+        let mut best: BTreeMap<usize, (usize, String)> = BTreeMap::new();
+        let plain = if pages.is_empty() { String::new() } else { answer.replace("**", "") };
+        for sentence in sentences(&plain, conventions).into_iter().filter(|sentence| !sentence.leads && is_fact(&sentence.text)) {
+            let words: BTreeSet<String> = content_words(&sentence.text).into_iter().collect();
+            let common = |reading: &Reading| words.intersection(&reading.words).count();
+            let tells =
+                |(_, reading): &(usize, &Reading)| !words.is_disjoint(&reading.fresh) && common(reading) * 2 >= words.len();
+            let Some((at, reading)) = pages.iter().enumerate().filter(tells).max_by_key(|(_, reading)| common(reading)) else {
+                continue;
+            };
+            if best.get(&at).is_none_or(|(most, _)| common(reading) > *most) {
+                best.insert(at, (common(reading), sentence.text));
             }
         }
+        let left = FOUND.saturating_sub(self.found.len());
+        self.found.extend(best.into_iter().take(left).map(|(at, (_, text))| Page { text, ..pages[at].page.clone() }));
     }
 }
 
@@ -170,14 +148,7 @@ fn plain_address(address: &str) -> Option<String> {
     (is_public && is_plain).then(|| address.to_owned())
 }
 
-/// Returns the sentence that a sentence quotes at its end, the words of the page itself: `It states: "By default, … ."`.
-fn quoted(text: &str) -> Option<&str> {
-    let (_, quote) = text.rsplit_once(": \"")?;
-    let quote = quote.trim_end_matches('.').strip_suffix('"')?;
-    (quote.len() >= *CHARACTERS.start() && !quote.contains('"')).then_some(quote)
-}
-
-/// Returns true for a sentence that states something by itself, and not about the page or the one who read it.
+/// Returns true for a sentence that states something by itself, and not about the page or its reader.
 fn is_fact(text: &str) -> bool {
     let lower = text.to_lowercase().replace('’', "'");
     let is_border = |c: char| !c.is_alphanumeric() && c != '\'';
@@ -218,33 +189,32 @@ mod tests {
         let mut pages = Pages::default();
         let contents = [TraceContent::Call(call), TraceContent::Result(result), TraceContent::Answer(said.to_owned())];
         contents.into_iter().for_each(|content| pages.push(&event(content), Default::default()));
-        pages.used().map(|page| format!("{} ({})", page.text, page.address)).collect()
+        pages.found.iter().map(|page| format!("{} ({})", page.text, page.address)).collect()
     }
 
-    const PAGE: &str = "# Push policy\n\nThe page covers pushes.\n\nIt states: \"By default a push may update 5 branches or tags at once.\"\n\n\
-        You can change the limit to `max_ref_updates` in the settings of a repository.\n\nThis is new.";
+    const PAGE: &str = "# Push policy\n\nBy default a push may update 5 branches or tags at once.\n\n\
+        You can change the limit to `max_ref_updates` in the settings of a repository.";
+    const SAID: &str = "The limit of a repository is `max_ref_updates` in its settings.";
 
     #[test]
-    fn a_page_teaches_the_sentence_that_the_agent_used() {
+    fn an_answer_tells_what_the_page_before_it_brought() {
         let address = "https://docs.example.com/push#limit";
         let check = |said: &str, expected: &[&str]| assert_eq!(learned(address, None, PAGE, said), expected, "{said}");
         check(
-            "A push may update 5 branches or tags, so I send them in groups.",
-            &["By default a push may update 5 branches or tags at once. (https://docs.example.com/push)"],
+            "Good. **By default** a push updates at most 5 branches or tags. I send them in groups.",
+            &["By default a push updates at most 5 branches or tags. (https://docs.example.com/push)"],
         );
-        check(
-            "I raised the limit `max_ref_updates` in the repository settings.",
-            &["You can change the limit to `max_ref_updates` in the settings of a repository. (https://docs.example.com/push)"],
-        );
-        check("I could not find it.", &[]);
-        check("The page covers pushes.", &[]);
+        check(SAID, &["The limit of a repository is `max_ref_updates` in its settings. (https://docs.example.com/push)"]);
+        // Without a name of the page, about the agent or its task, or with little of the page.
+        check("A push may update several branches or tags at once.", &[]);
+        check("I raised the limit `max_ref_updates` in the repository settings.", &[]);
+        check("The parser of the shop reads `max_ref_updates` from another file of the project.", &[]);
     }
 
     #[test]
     fn commands_that_print_a_page_are_read_and_others_are_not() {
-        let said = "I raised the limit `max_ref_updates` in the repository settings.";
         let check =
-            |command: &str, expected: usize| assert_eq!(learned("", Some(command), PAGE, said).len(), expected, "{command}");
+            |command: &str, expected: usize| assert_eq!(learned("", Some(command), PAGE, SAID).len(), expected, "{command}");
         check("curl -s https://docs.example.com/push | head", 1);
         check("curl -s https://a.example.com/x https://b.example.com/y", 0);
         check("curl -s https://localhost/push", 0);
@@ -254,10 +224,8 @@ mod tests {
 
     #[test]
     fn a_search_is_named_by_its_words() {
-        let fact = "You can change the limit of branches with `max_ref_updates` in the settings.";
-        let said = "I set `max_ref_updates` to change the limit of branches in the settings.";
-        let result = format!("Links: [{{\"title\":\"Push policy\",\"url\":\"https://docs.example.com/push\"}}]\n\n{fact}");
-        assert_eq!(learned("push policy", None, &result, said), [format!("{fact} (web search: push policy)")]);
-        assert_eq!(learned("push policy", None, fact, said), [""; 0], "it is the result of another tool");
+        let result = format!("Links: [{{\"title\":\"Push policy\",\"url\":\"https://docs.example.com/push\"}}]\n\n{PAGE}");
+        assert_eq!(learned("push policy", None, &result, SAID), [format!("{SAID} (web search: push policy)")]);
+        assert_eq!(learned("push policy", None, PAGE, SAID), [""; 0], "it is the result of another tool");
     }
 }
