@@ -126,7 +126,7 @@ fn describes(start: &str) -> bool {
 }
 
 /// Returns true if a sentence in lower case names an issue or a page: it is about one task.
-pub fn names_task(lower: &str) -> bool {
+fn names_task(lower: &str) -> bool {
     let is_number = |rest: &str| rest.trim_start_matches(['#', ' ']).starts_with(|c: char| c.is_ascii_digit());
     let numbered = |word: &str| lower.match_indices(word).any(|(at, _)| is_number(&lower[at + word.len()..]));
     lower.contains("://") || numbered("#") || ["issue ", "ticket ", "pull request ", "pr "].into_iter().any(numbered)

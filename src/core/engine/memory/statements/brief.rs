@@ -4,7 +4,7 @@ use super::grammar;
 use super::sentence::{Mood, Sentence, clauses};
 use super::signals::{STATEMENT_THRESHOLD, Score, score, signals_of};
 use super::voice::sentences;
-use crate::engine::content::rules::{Rule, names_task, rule};
+use crate::engine::content::rules::{Rule, rule};
 
 /// The part of a statement that states something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Brief<'a> {
     pub text: &'a str,
     /// The points for outliving its task: the sum of the weights of the signals of its best clause, in quarters.
     pub lasting: i32,
-    /// True if it asks, or tells a belief, a doubt or a wish for the task at hand, and is not a rule.
+    /// True if it asks, or tells a belief or a wish for the task at hand, and is not a rule.
     pub is_opinion: bool,
 }
 
@@ -37,8 +37,7 @@ pub fn brief(text: &str) -> Brief<'_> {
     let last = clauses.iter().rfind(states).unwrap_or(best);
     let told = without_end(without_openers(&text[first.start..last.end]));
     let mut printed = clauses.iter().filter(|clause| (first.start..=last.start).contains(&clause.start));
-    let is_bound = printed.any(|clause| clause.is_opinion) || names_task(&text.to_lowercase());
-    let is_opinion = is_bound && rule(text) != Some(Rule::Lasting);
+    let is_opinion = printed.any(|clause| clause.is_opinion) && rule(text) != Some(Rule::Lasting);
     Brief { text: told, lasting: best.score.lasting, is_opinion }
 }
 
@@ -52,10 +51,9 @@ fn clauses_of(text: &str) -> Vec<Clause> {
             let words = Sentence::new(clause);
             let score = score(&signals_of(&words, rule(clause) == Some(Rule::Lasting)));
             let is_opinion = words.mood == Mood::Question
-                || words.has(&grammar::REASONS)
+                || words.criticizes()
                 || words.has(&["is there any"])
                 || words.has(&grammar::STANCES)
-                || words.has(&grammar::HEDGES)
                 || words.has(&["we need to", "we also need to", "should we", "take a look", "look and see"])
                 || words.starts_with(&grammar::NARRATORS) && !words.has(&grammar::TASTES);
             let start = clause.as_ptr() as usize - text.as_ptr() as usize;
@@ -124,6 +122,12 @@ mod tests {
         ] {
             check(text, text);
         }
+    }
+
+    #[test]
+    fn a_question_for_a_reason_is_an_opinion_and_a_reason_is_not() {
+        assert!(brief("tool/v5 - why are we not using v6").is_opinion);
+        assert!(!brief("the comment says only the why and is easy to read").is_opinion);
     }
 
     #[test]
