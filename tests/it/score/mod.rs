@@ -41,9 +41,9 @@ use std::path::{Path, PathBuf};
 /// Minimum scores of each preset on the shipped sessions, in percent: reduction, FRR and FRR-T.
 const FLOORS: [(&str, [f64; 3]); 6] = [
     ("lossless", [12.5, 99.0, 98.5]),
-    ("light", [43.5, 91.0, 89.0]),
-    ("balanced", [54.5, 86.5, 83.5]),
-    ("aggressive", [68.0, 70.5, 63.0]),
+    ("light", [42.0, 94.0, 93.5]),
+    ("balanced", [52.0, 90.5, 88.0]),
+    ("aggressive", [67.5, 72.5, 65.5]),
     ("layers", [90.5, 55.5, 38.0]),
     ("handoff", [94.0, 44.5, 22.0]),
 ];
