@@ -1,5 +1,5 @@
 use super::{Paint, Report, Style, amount, clip, clip_start, count, plural, printable, tokens, unit};
-use crate::engine::diff::{BlockDifference, BlockFate, DiffKind, Piece, Shown, changes, shown};
+use crate::engine::diff::{BlockDifference, DiffKind, LineFate, Piece, Shown, changes, shown};
 use crate::model::{Basis, TokenCount};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -117,9 +117,9 @@ fn painted(style: &Style, block: &BlockDifference, line: &Shown<'_>) -> String {
     match line {
         Shown::Line { fate, pieces } => {
             let (sign, plain, emphasized) = match fate {
-                BlockFate::SkipReason => ("  ", None, None),
-                BlockFate::Removed => ("- ", Some(Paint::Removed), Some(Paint::RemovedWord)),
-                BlockFate::Added => ("+ ", Some(Paint::Added), Some(Paint::AddedWord)),
+                LineFate::Kept => ("  ", None, None),
+                LineFate::Removed => ("- ", Some(Paint::Removed), Some(Paint::RemovedWord)),
+                LineFate::Added => ("+ ", Some(Paint::Added), Some(Paint::AddedWord)),
             };
             let paint =
                 |paint: Option<Paint>, text: &str| paint.map_or_else(|| text.to_owned(), |paint| style.paint(paint, text));
@@ -140,9 +140,9 @@ fn painted(style: &Style, block: &BlockDifference, line: &Shown<'_>) -> String {
                 format!("… {}{price}", unit(&count(*lines as u64), "line"))
             };
             let (paint, text) = match fate {
-                BlockFate::SkipReason => (Paint::Dim, format!("  … {}", unit(&count(*lines as u64), "line"))),
-                BlockFate::Removed => (Paint::Removed, format!("- {}", what(block.tokens_before, block.before.len()))),
-                BlockFate::Added => (Paint::Added, format!("+ {}", what(block.tokens_after, block.after.len()))),
+                LineFate::Kept => (Paint::Dim, format!("  … {}", unit(&count(*lines as u64), "line"))),
+                LineFate::Removed => (Paint::Removed, format!("- {}", what(block.tokens_before, block.before.len()))),
+                LineFate::Added => (Paint::Added, format!("+ {}", what(block.tokens_after, block.after.len()))),
             };
             style.paint(paint, &clip(&text, style.width))
         }

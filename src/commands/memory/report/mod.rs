@@ -3,7 +3,7 @@ mod recall;
 
 pub use recall::{MemoryComposeReport, MemoryHitLine, MemoryLearnReport, MemorySearchReport};
 
-use crate::engine::diff::{BlockFate, Shown, changes, shown};
+use crate::engine::diff::{LineFate, Shown, changes, shown};
 use crate::engine::memory::words::{date, first_line};
 use crate::engine::memory::{Change, ChangeKind};
 use crate::model::{As, BlockNumber, FileChange, JsonOf, Memory, MemoryActor, MemoryKind, MemoryScope, MemoryState, Time};
@@ -665,12 +665,12 @@ impl Report for MemoryDiffReport {
                 let (fate, content) = match &row {
                     Shown::Line { fate, pieces } => (*fate, pieces.iter().map(|piece| piece.text).collect::<String>()),
                     Shown::Folded { fate, lines, .. } => (*fate, format!("… {}", plural(*lines, "line"))),
-                    Shown::Rest { removed, added } => (BlockFate::SkipReason, format!("… {removed} removed, {added} added")),
+                    Shown::Rest { removed, added } => (LineFate::Kept, format!("… {removed} removed, {added} added")),
                 };
                 let (sign, paint) = match fate {
-                    BlockFate::SkipReason => (' ', Paint::Dim),
-                    BlockFate::Removed => ('-', Paint::Removed),
-                    BlockFate::Added => ('+', Paint::Added),
+                    LineFate::Kept => (' ', Paint::Dim),
+                    LineFate::Removed => ('-', Paint::Removed),
+                    LineFate::Added => ('+', Paint::Added),
                 };
                 line(&mut text, &style.paint(paint, &format!("{sign} {}", printable(content.trim_end_matches(['\n', '\r'])))));
             }

@@ -37,11 +37,11 @@ pub struct BlockDifference {
     pub after: String,
 }
 
-/// BlockFate of a line.
+/// Fate of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlockFate {
+pub enum LineFate {
     /// The line is in both texts.
-    SkipReason,
+    Kept,
     /// The line is only in the earlier text.
     Removed,
     /// The line is only in the later text.
@@ -51,7 +51,7 @@ pub enum BlockFate {
 /// Consecutive lines with the same fate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run<'a> {
-    pub fate: BlockFate,
+    pub fate: LineFate,
     /// The lines with their line feeds; kept lines are taken from the later text.
     pub lines: Vec<&'a str>,
 }
@@ -69,12 +69,12 @@ pub struct Piece<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown<'a> {
     Line {
-        fate: BlockFate,
+        fate: LineFate,
         pieces: Vec<Piece<'a>>,
     },
     /// Omitted lines with the same fate.
     Folded {
-        fate: BlockFate,
+        fate: LineFate,
         lines: usize,
         bytes: usize,
     },
@@ -85,7 +85,7 @@ pub enum Shown<'a> {
     },
 }
 
-/// Returns the runs of kept, removed and added lines. SkipReason and added lines together are `after`. Removed lines precede the lines
+/// Returns the runs of kept, removed and added lines. Kept and added lines together are `after`. Removed lines precede the lines
 /// that replace them. A missing line feed at the end is not a difference, unless it is the only one. For large texts with many
 /// differences, the result is not necessarily minimal.
 pub fn changes<'a>(before: &'a str, after: &'a str) -> Vec<Run<'a>> {
@@ -99,7 +99,7 @@ pub fn changes<'a>(before: &'a str, after: &'a str) -> Vec<Run<'a>> {
     let kept = operations.iter().filter(|operation| operation.tag() == DiffTag::Equal);
     let replaced = old != new && !kept.flat_map(|operation| &new[operation.new_range()]).any(says_something);
     if replaced {
-        let runs = [Run { fate: BlockFate::Removed, lines: old }, Run { fate: BlockFate::Added, lines: new }];
+        let runs = [Run { fate: LineFate::Removed, lines: old }, Run { fate: LineFate::Added, lines: new }];
         return runs.into_iter().filter(|run| !run.lines.is_empty()).collect();
     }
     let mut runs = Vec::new();
@@ -107,7 +107,7 @@ pub fn changes<'a>(before: &'a str, after: &'a str) -> Vec<Run<'a>> {
     for operation in operations {
         if operation.tag() == DiffTag::Equal {
             push_replaced(&mut runs, &mut removed, &mut added);
-            runs.push(Run { fate: BlockFate::SkipReason, lines: new[operation.new_range()].to_vec() });
+            runs.push(Run { fate: LineFate::Kept, lines: new[operation.new_range()].to_vec() });
         } else {
             removed.extend_from_slice(&old[operation.old_range()]);
             added.extend_from_slice(&new[operation.new_range()]);
@@ -118,7 +118,7 @@ pub fn changes<'a>(before: &'a str, after: &'a str) -> Vec<Run<'a>> {
 }
 
 fn push_replaced<'a>(runs: &mut Vec<Run<'a>>, removed: &mut Vec<&'a str>, added: &mut Vec<&'a str>) {
-    for (fate, lines) in [(BlockFate::Removed, removed), (BlockFate::Added, added)] {
+    for (fate, lines) in [(LineFate::Removed, removed), (LineFate::Added, added)] {
         if !lines.is_empty() {
             runs.push(Run { fate, lines: std::mem::take(lines) });
         }
@@ -137,7 +137,7 @@ pub fn shown<'a>(runs: &[Run<'a>], full: bool) -> Vec<Shown<'a>> {
 fn fitted<'a>(runs: &[Run<'a>]) -> Vec<Shown<'a>> {
     let bytes =
         |fate| runs.iter().filter(|run| run.fate == fate).flat_map(|run| &run.lines).map(|line| line.len()).sum::<usize>();
-    let (kept, removed, added) = (bytes(BlockFate::SkipReason), bytes(BlockFate::Removed), bytes(BlockFate::Added));
+    let (kept, removed, added) = (bytes(LineFate::Kept), bytes(LineFate::Removed), bytes(LineFate::Added));
     let shortened = kept + added < removed;
     let whole = folded(runs, 2, usize::MAX, false);
     if whole.len() <= DIFF_LINES {
@@ -151,21 +151,21 @@ fn fitted<'a>(runs: &[Run<'a>]) -> Vec<Shown<'a>> {
     }
     let fate = |line: &Shown<'_>| match line {
         Shown::Line { fate, .. } | Shown::Folded { fate, .. } => *fate,
-        Shown::Rest { .. } => BlockFate::SkipReason,
+        Shown::Rest { .. } => LineFate::Kept,
     };
     let mut lines = folded(runs, 1, 3, shortened);
     // The cut follows a change: it does not separate removed lines from their replacement, and does not precede unchanged lines.
     let mut end = DIFF_LINES - 1;
-    while end > 1 && (fate(&lines[end - 1]) == BlockFate::SkipReason || fate(&lines[end]) != BlockFate::SkipReason) {
+    while end > 1 && (fate(&lines[end - 1]) == LineFate::Kept || fate(&lines[end]) != LineFate::Kept) {
         end -= 1;
     }
     let (mut removed, mut added) = (0, 0);
     for line in lines.drain(end..) {
         let count = if let Shown::Folded { lines, .. } = line { lines } else { 1 };
         match fate(&line) {
-            BlockFate::Removed => removed += count,
-            BlockFate::Added => added += count,
-            BlockFate::SkipReason => {}
+            LineFate::Removed => removed += count,
+            LineFate::Added => added += count,
+            LineFate::Kept => {}
         }
     }
     lines.push(Shown::Rest { removed, added });
@@ -178,8 +178,8 @@ fn folded<'a>(runs: &[Run<'a>], context: usize, heads: usize, shortened: bool) -
     let mut shown = Vec::new();
     for (place, run) in runs.iter().enumerate() {
         let (first, last) = match run.fate {
-            BlockFate::SkipReason => (if place == 0 { 0 } else { context }, if place + 1 == runs.len() { 0 } else { context }),
-            BlockFate::Removed if shortened && run.lines.len() > heads.min(3) => (0, 0),
+            LineFate::Kept => (if place == 0 { 0 } else { context }, if place + 1 == runs.len() { 0 } else { context }),
+            LineFate::Removed if shortened && run.lines.len() > heads.min(3) => (0, 0),
             _ => (heads, 0),
         };
         let count = run.lines.len();
@@ -202,14 +202,14 @@ fn folded<'a>(runs: &[Run<'a>], context: usize, heads: usize, shortened: bool) -
 /// Emphasizes the changed words if a removed line and an added line are similar.
 fn emphasize(shown: &mut [Shown<'_>]) {
     let mut budget = DIFF_WORD_BYTES;
-    for change in shown.split_mut(|line| {
-        matches!(line, Shown::Line { fate: BlockFate::SkipReason, .. } | Shown::Folded { fate: BlockFate::SkipReason, .. })
-    }) {
+    for change in shown
+        .split_mut(|line| matches!(line, Shown::Line { fate: LineFate::Kept, .. } | Shown::Folded { fate: LineFate::Kept, .. }))
+    {
         let (mut removed, mut added) = (Vec::new(), Vec::new());
         for line in change {
             match line {
-                Shown::Line { fate: BlockFate::Removed, pieces } => removed.push(pieces),
-                Shown::Line { fate: BlockFate::Added, pieces } => added.push(pieces),
+                Shown::Line { fate: LineFate::Removed, pieces } => removed.push(pieces),
+                Shown::Line { fate: LineFate::Added, pieces } => added.push(pieces),
                 _ => {}
             }
         }
@@ -317,10 +317,10 @@ mod tests {
 
     /// Returns the visible lines, each with its sign, and with the emphasized words in brackets.
     fn drawn(before: &str, after: &str, full: bool) -> String {
-        let sign = |fate: &BlockFate| match fate {
-            BlockFate::SkipReason => ' ',
-            BlockFate::Removed => '-',
-            BlockFate::Added => '+',
+        let sign = |fate: &LineFate| match fate {
+            LineFate::Kept => ' ',
+            LineFate::Removed => '-',
+            LineFate::Added => '+',
         };
         let line = |shown: &Shown<'_>| match shown {
             Shown::Line { fate, pieces } => {
@@ -423,11 +423,11 @@ mod tests {
         #[test]
         fn runs_give_both_texts(before in text(), after in text(), full in any::<bool>()) {
             let runs = changes(&before, &after);
-            let side = |without: BlockFate| runs.iter().filter(|run| run.fate != without).flat_map(|run| run.lines.clone()).collect::<String>();
-            prop_assert_eq!(side(BlockFate::Removed), after.clone());
+            let side = |without: LineFate| runs.iter().filter(|run| run.fate != without).flat_map(|run| run.lines.clone()).collect::<String>();
+            prop_assert_eq!(side(LineFate::Removed), after.clone());
             // A kept line has the line feed of the later text.
-            prop_assert_eq!(side(BlockFate::Added).trim_end_matches('\n').replace('\n', ""), before.trim_end_matches('\n').replace('\n', ""));
-            prop_assert_eq!(runs.iter().all(|run| run.fate == BlockFate::SkipReason), before == after);
+            prop_assert_eq!(side(LineFate::Added).trim_end_matches('\n').replace('\n', ""), before.trim_end_matches('\n').replace('\n', ""));
+            prop_assert_eq!(runs.iter().all(|run| run.fate == LineFate::Kept), before == after);
             let all: usize = runs.iter().map(|run| run.lines.len()).sum();
             let lines = shown(&runs, full);
             prop_assert!(full || lines.len() <= DIFF_LINES);
