@@ -10,7 +10,7 @@ use super::{
 use crate::engine::{Analysis, o200k};
 use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
 use crate::text::lists::word_lists;
-use crate::text::names::{file_name, last_components, telling_name};
+use crate::text::names::{file_name, is_file_name, last_components, telling_name};
 use serde_json::Value;
 
 /// Maximum number of sentences of a prompt, of decisions, and of the final reply.
@@ -260,10 +260,11 @@ fn first_words(asked: &[Part]) -> (Vec<String>, bool) {
 /// Returns a word of a topic; of a path or an address that would fill a header, the last part that tells something.
 fn named(word: &str) -> &str {
     let path = word.trim_matches(|c: char| !c.is_alphanumeric());
-    if path.len() <= LONGEST_PATH || !path.contains('/') {
+    let name = telling_name(path);
+    // `authentication/authorization` are two words.
+    if path.len() <= LONGEST_PATH || !path.contains("://") && !is_file_name(file_name(path)) {
         return word;
     }
-    let name = telling_name(path);
     if name.contains(char::is_alphabetic) { name } else { last_components(path, 2) }
 }
 
@@ -335,6 +336,7 @@ mod tests {
             (&["summarize https://github.com/owner/name/discussions/577"], "summarize discussions/577"),
             (&["Run `.tools/scripts/bash/check-prerequisites.sh --json` first"], "Run check-prerequisites.sh --json` first"),
             (&["Read src/parser.rs"], "Read src/parser.rs"),
+            (&["Compare authentication/authorization"], "Compare authentication/authorization"),
             (&["I want to implement this.", "Lock files of a workspace are read"], "Lock files of a workspace are read"),
             (&["fix it"], "fix it"),
         ] {
