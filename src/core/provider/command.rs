@@ -1,45 +1,79 @@
 //! Recognizes shell commands that only print a file.
 
+use super::files::join;
+use crate::text::shell::{Part, parts};
 use twox_hash::XxHash3_64;
 
 /// Maximum length of a stored tool target, in bytes.
 const TARGET_BYTES: usize = 400;
+/// Maximum length of a command that only prints a file, in bytes, and the programs that print.
+const PRINTING_BYTES: usize = 1_000;
+const PRINTING: [&str; 5] = ["cat", "nl", "sed", "head", "tail"];
 
 /// A file that a command prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Printed<'a> {
-    /// The file name as written in the command.
-    pub file: &'a str,
-    /// The directory of a preceding `cd`.
-    pub directory: Option<&'a str>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Printed {
+    /// The file, below the directory of a preceding `cd`.
+    pub path: String,
+    /// The command without the file and the change of directory: equal for two calls that select the same lines.
+    pub selection: String,
     pub whole: bool,
 }
 
-/// Returns the file printed by a command that does nothing else: `cat F`, `nl -ba F`, `sed -n '1,9p' F` or `head -n 5 F`, after
-/// an optional `cd D &&`. `None` for any other command.
-pub fn printed_file(command: &str) -> Option<Printed<'_>> {
-    let mut words: Vec<&str> = command.split_whitespace().collect();
-    let mut directory = None;
-    if words.len() > 3 && words[0] == "cd" && words[2] == "&&" {
-        directory = Some(words[1]);
-        words.drain(..3);
+/// Returns the file printed by a command that does nothing else: `cat F`, `nl -ba F`, `sed -n '1,9p' F` or `head -n 5 F`, after an
+/// optional `cd D`, also with such commands behind pipes: `nl -ba F | sed -n '1,9p'`. `None` for any other command.
+pub fn printed_file(command: &str) -> Option<Printed> {
+    if command.len() > PRINTING_BYTES || !PRINTING.iter().any(|name| command.contains(name)) {
+        return None;
     }
-    let (file, options) = words.split_last()?;
-    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./@-".contains(&byte));
-    let range = |text: &str| {
-        let inner = text.trim_matches(['\'', '"']);
-        inner.ends_with('p') && inner[..inner.len() - 1].bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
+    let (mut pipelines, mut words) = (vec![Vec::new()], Vec::new());
+    for part in parts(command).into_iter().chain([Part::End { is_pipe: true }]) {
+        match part {
+            Part::Word(word) if word.substitutions.is_empty() => words.push(word.text),
+            Part::Target(word) if word.text == "/dev/null" || word.text.bytes().all(|byte| byte.is_ascii_digit()) => {}
+            Part::End { is_pipe } if !words.is_empty() => {
+                pipelines.last_mut()?.push(std::mem::take(&mut words));
+                pipelines.extend((!is_pipe).then(Vec::new));
+            }
+            Part::End { .. } => {}
+            _ => return None,
+        }
+    }
+    pipelines.retain(|pipeline| !pipeline.is_empty());
+    let mut pipeline = pipelines.pop()?;
+    let before = pipelines.concat();
+    let directory = match before.as_slice() {
+        [] => "",
+        [words] if words.len() == 2 && words[0] == "cd" && is_path(&words[1]) => &words[1],
+        _ => return None,
     };
-    let count = |text: &str| text.trim_start_matches("-n").trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
-    let prints = match options {
-        ["cat"] | ["nl", "-ba"] | ["head"] | ["tail"] => true,
-        ["sed", "-n", lines] => range(lines),
-        ["head" | "tail", "-n", lines] => count(lines),
-        ["head" | "tail", lines] => lines.starts_with('-') && count(lines),
-        _ => false,
+    let file = pipeline.first_mut()?.pop().filter(|file| is_path(file))?;
+    let lines: Option<Vec<bool>> = pipeline.iter().map(|words| shows_all(words)).collect();
+    let selection = pipeline.iter().map(|words| words.join(" ")).collect::<Vec<_>>().join(" | ");
+    Some(Printed { path: join(directory, &file), selection, whole: lines?.into_iter().all(|all| all) })
+}
+
+/// Returns true if a word names one file or directory.
+fn is_path(word: &str) -> bool {
+    !word.starts_with('-') && !word.is_empty() && !word.contains(|c: char| c.is_control() || "$`*?[]{}<>|&;()!\"'\\".contains(c))
+}
+
+/// Returns true if a command without its file prints each line of its input, false if it prints a part; `None` for another command.
+fn shows_all(words: &[String]) -> Option<bool> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let is_range = |text: &str| text.contains('p') && text.bytes().all(|byte| byte.is_ascii_digit() || b",;p$ ".contains(&byte));
+    let is_count = |text: &str| {
+        let digits = text.trim_start_matches(['+', '-']);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let whole = matches!(options, ["cat"] | ["nl", "-ba"]);
-    (prints && plain(file) && !file.starts_with('-')).then_some(Printed { file, directory, whole })
+    match words.as_slice() {
+        ["cat" | "nl"] | ["cat", "-n"] | ["nl", "-ba"] => Some(true),
+        ["head" | "tail"] => Some(false),
+        ["sed", "-n", lines] if is_range(lines) => Some(false),
+        ["head" | "tail", "-n" | "-c", count] if is_count(count) => Some(false),
+        ["head" | "tail", count] if count.starts_with('-') && is_count(count.trim_start_matches("-n")) => Some(false),
+        _ => None,
+    }
 }
 
 /// Returns the XXH3-64 hash of the parts that two equivalent calls have in common.
@@ -97,18 +131,27 @@ mod tests {
 
     #[test]
     fn commands_that_print_a_file_are_reads() {
-        for (command, file) in [
-            ("cat src/a.rs", Some("src/a.rs")),
-            ("cd /w && sed -n '1,20p' a.py", Some("a.py")),
-            ("head -n 5 a", Some("a")),
-            ("tail -20 log.txt", Some("log.txt")),
-            ("cat a b", None),
-            ("cat a | wc", None),
-            ("cargo test", None),
-            ("", None),
+        for (command, expected) in [
+            ("cat src/a.rs", "src/a.rs | cat | true"),
+            ("cd /w && sed -n '1,20p' a.py", "/w/a.py | sed -n 1,20p | false"),
+            ("cd /w\nnl -ba ./a", "/w/a | nl -ba | true"),
+            ("cd sub; cat 'a b.md' 2>/dev/null", "sub/a b.md | cat | true"),
+            ("nl -ba src/a.rs | sed -n '60,95p'", "src/a.rs | nl -ba | sed -n 60,95p | false"),
+            ("cat -n a.rs 2>&1 | head -n 5", "a.rs | cat -n | head -n 5 | false"),
+            ("sed -n '1,9p; 20,$p' a", "a | sed -n 1,9p; 20,$p | false"),
+            ("tail -n +20 log.txt", "log.txt | tail -n +20 | false"),
+            ("head -5 ~/a.md", "~/a.md | head -5 | false"),
+            ("tail -20 log.txt |\n  cat", "log.txt | tail -20 | cat | false"),
         ] {
-            assert_eq!(printed_file(command).map(|printed| printed.file), file, "{command}");
+            let found = printed_file(command).map(|found| format!("{} | {} | {}", found.path, found.selection, found.whole));
+            assert_eq!(found.as_deref(), Some(expected), "{command}");
         }
-        assert_eq!(printed_file("cd /w && nl -ba a"), Some(Printed { file: "a", directory: Some("/w"), whole: true }));
+        for command in [
+            "", "cat", "cat a b", "cat a | wc", "cat a > b", "cat a && cat b", "cat $F", "cat *.rs", "cat <<E\nx\nE", "(cat a)",
+            "cat $(ls)", "sed -n '/x/p' a", "sed -i 's/a/b/p' a", "tail -f a", "cargo test | tail -5", "cd a && cd b && cat c",
+            "cat a | tee b", "! cat a",
+        ] {
+            assert_eq!(printed_file(command), None, "{command}");
+        }
     }
 }

@@ -147,9 +147,12 @@ fn assignment(word: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns a path below a directory; an absolute path as it is.
-fn join(directory: &str, path: &str) -> String {
+pub fn join(directory: &str, path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
-    if directory.is_empty() || path.starts_with(['/', '~']) { path.to_owned() } else { format!("{directory}/{path}") }
+    if directory.is_empty() || path.starts_with(['/', '~']) {
+        return path.to_owned();
+    }
+    format!("{}/{path}", directory.trim_end_matches('/'))
 }
 
 /// Returns true if a word names a file: a known name, or a stem with an extension.

@@ -34,7 +34,7 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
 
     let target = unmarked(target);
     let mut verb = verb(name);
-    let mut shown = target;
+    let mut shown = Cow::Borrowed(target);
     let (mut scope, mut whole) = (0, false);
     match verb {
         ToolVerb::Read => {
@@ -45,7 +45,8 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
         ToolVerb::Run => {
             scope = hash(&[target.trim()]);
             if let Some(printed) = printed_file(target) {
-                (verb, shown) = (ToolVerb::Read, printed.file);
+                scope = hash(&[&printed.selection]);
+                (verb, shown) = (ToolVerb::Read, Cow::Owned(printed.path));
             }
         }
         ToolVerb::Search | ToolVerb::Other => scope = hash(&[input.map_or("", RawValue::get)]),
@@ -71,7 +72,7 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
     };
     let edit = verb == ToolVerb::Edit;
     ToolInput {
-        tool: Tool { name: name.into(), verb, target: one_line(shown).into(), scope, whole, parameters: texts.len() as u32 },
+        tool: Tool { name: name.into(), verb, target: one_line(&shown).into(), scope, whole, parameters: texts.len() as u32 },
         files: files.iter().map(String::as_str).collect(),
         readable: join(&|_| true),
         refers: join(&|key| !(edit && NEW_SIDE.contains(&key))),

@@ -52,7 +52,7 @@ pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
     let refers = (tool.verb == ToolVerb::Edit).then(|| without_added(&readable));
     let directory = get("workdir").or_else(|| get("working_directory")).unwrap_or_default();
     let files = match tool.verb {
-        ToolVerb::Edit => patched(target).map(|file| joined(directory.to_owned(), file)).collect(),
+        ToolVerb::Edit => patched(target).map(|file| files::join(directory, file)).collect(),
         ToolVerb::Plan => Vec::new(),
         ToolVerb::Run | ToolVerb::Read if get("cmd").or_else(|| get("command")).is_some() => {
             files::of_command(unmarked(target), directory)
@@ -95,19 +95,8 @@ fn command(name: &str, command: &str, directory: &str) -> Tool {
     let Some(printed) = printed_file(command) else {
         return Tool { scope: scope(&[command.trim(), directory]), ..tool(name, ToolVerb::Run, command, "") };
     };
-    let lines = command.replace(printed.file, "");
-    let lines = lines.rsplit("&&").next().unwrap_or_default().trim();
-    let path = [directory, printed.directory.unwrap_or_default(), printed.file].into_iter().fold(String::new(), joined);
-    Tool { scope: scope(&[lines]), whole: printed.whole, ..tool(name, ToolVerb::Read, &path, "") }
-}
-
-fn joined(directory: String, path: &str) -> String {
-    let path = path.strip_prefix("./").unwrap_or(path);
-    match path {
-        "" => directory,
-        _ if directory.is_empty() || path.starts_with('/') => path.to_owned(),
-        _ => format!("{}/{path}", directory.trim_end_matches('/')),
-    }
+    let path = files::join(directory, &printed.path);
+    Tool { scope: scope(&[&printed.selection]), whole: printed.whole, ..tool(name, ToolVerb::Read, &path, "") }
 }
 
 /// Returns the edit of a patch; its target is the first changed file.

@@ -63,10 +63,9 @@ pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
         ToolVerb::Run => {
             means = scope(&[target.trim(), directory]);
             if let Some(printed) = printed_file(target) {
-                let lines = target.replace(printed.file, "");
                 (verb, is_whole) = (ToolVerb::Read, printed.whole);
-                means = scope(&[lines.rsplit("&&").next().unwrap_or_default().trim()]);
-                shown = Cow::Owned(below(printed.directory.unwrap_or(directory), printed.file));
+                means = scope(&[&printed.selection]);
+                shown = Cow::Owned(files::join(directory, &printed.path));
             }
         }
         ToolVerb::Plan | ToolVerb::Edit => means = 0,
@@ -105,16 +104,6 @@ pub(super) fn of_text(name: &str, input: &str) -> Call {
 fn verb(name: &str) -> ToolVerb {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     VERBS.iter().find(|(_, names)| names.contains(&&*plain)).map_or(ToolVerb::Other, |(verb, _)| *verb)
-}
-
-/// Returns a path below a directory; an absolute path as it is.
-fn below(directory: &str, path: &str) -> String {
-    let path = path.strip_prefix("./").unwrap_or(path);
-    if directory.is_empty() || path.starts_with('/') {
-        path.to_owned()
-    } else {
-        format!("{}/{path}", directory.trim_end_matches('/'))
-    }
 }
 
 #[cfg(test)]
