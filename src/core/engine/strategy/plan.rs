@@ -20,7 +20,7 @@ const INPUT: f32 = 0.2;
 /// Weight of the probability that a line is quoted, beside those of its names.
 const LINE: f32 = 0.5;
 /// Weight of the newest part relative to the rest.
-const NEWEST: f32 = 3.0;
+const NEWEST: f32 = 2.0;
 /// Minimum saving in bytes for a change to be worth its marker line: about twenty tokens.
 const SAVED_BYTES: usize = 80;
 /// Bytes of kept lines below which a description of the content says more.
