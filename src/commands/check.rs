@@ -248,6 +248,7 @@ pub struct CheckedSession {
 json_forms! {
     /// The sessions of a check, and the sums over them.
     CheckedSessions of sessions: Vec<CheckedSession> {
+        /// Findings in all sessions.
         findings: usize = findings(sessions),
         /// Number of sessions that cannot be checked.
         failed: usize = failed(sessions),

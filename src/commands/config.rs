@@ -128,6 +128,7 @@ pub struct ConfigValue {
 pub struct ConfigSwitch {
     /// Setting.
     pub key: String,
+    /// A sentence that says what the setting decides.
     pub meaning: String,
     /// True if it is switched on.
     pub on: bool,

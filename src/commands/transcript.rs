@@ -169,6 +169,7 @@ pub struct MessageText {
     #[serde(with = "As::<Option<Time>>")]
     pub time: Option<i64>,
     pub tokens: TokenCount,
+    /// Texts, calls and results, in order.
     pub parts: Vec<MessagePart>,
 }
 

@@ -132,6 +132,7 @@ pub struct ChangeReport {
     pub file_bytes: u64,
     /// Data that left the file although the window stays the same; only `aperture shrink` removes any.
     pub removed: UnneededData,
+    /// Remarks for a person, one sentence each.
     pub notes: Vec<String>,
     /// Differences in the content for the model, for a dry run.
     pub differences: Vec<BlockDifference>,

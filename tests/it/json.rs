@@ -86,17 +86,11 @@ const SAME_EVERYWHERE: &[(&str, &str)] = &[
     ("why", "Reason."),
 ];
 
-/// The meaning of a field: its documentation, or what its name says.
+/// The meaning of a field: its documentation; empty if its name or its type says it.
 fn field_meaning(name: &str, field: &Value) -> String {
     let documented = meaning(field);
-    if !documented.is_empty() || field["const"].is_string() {
-        return documented;
-    }
-    let same = SAME_EVERYWHERE.iter().find(|(known, _)| *known == name);
-    same.map_or_else(
-        || format!("{}{}.", name[..1].to_uppercase(), name[1..].replace('_', " ")),
-        |(_, meaning)| (*meaning).to_owned(),
-    )
+    let same = SAME_EVERYWHERE.iter().find(|(known, _)| *known == name && documented.is_empty() && !field["const"].is_string());
+    same.map_or(documented, |(_, meaning)| (*meaning).to_owned())
 }
 
 fn meaning(schema: &Value) -> String {
@@ -163,6 +157,37 @@ fn document(contracts: &[Contract]) -> String {
 #[test]
 fn the_document_is_fresh() {
     fresh::check("docs", false, vec![("json.md".to_owned(), document(&contracts()).into_bytes())]);
+}
+
+/// Fields whose name says what they hold, beside numbers and lists with such a name and fields of a documented type.
+const PLAIN: &[&str] = &[
+    "block", "command", "commit", "description", "directory", "failed", "file", "height", "model", "name", "passed", "project",
+    "reason", "text", "tool", "topic", "turn", "width",
+];
+
+/// Adds the fields without a sentence that need one: `type.field`.
+fn unexplained(type_name: &str, schema: &Value, found: &mut BTreeSet<String>) {
+    for (name, field) in schema["properties"].as_object().unwrap_or(&Map::new()) {
+        let text = field.to_string();
+        let is_plain = text.contains("$ref") || PLAIN.contains(&name.as_str()) || name.contains('_') || name.ends_with('s');
+        if field_meaning(name, field).is_empty() && !field["const"].is_string() && !is_plain {
+            found.insert(format!("{type_name}.{name}"));
+        }
+    }
+    variants(schema).for_each(|variant| unexplained(type_name, variant, found));
+}
+
+#[test]
+fn a_field_whose_name_does_not_say_it_has_a_meaning() {
+    let mut found = BTreeSet::new();
+    for contract in contracts() {
+        let root = contract.schema.as_value();
+        unexplained(contract.name, root, &mut found);
+        for (name, schema) in root["$defs"].as_object().unwrap_or(&Map::new()) {
+            unexplained(name, schema, &mut found);
+        }
+    }
+    assert!(found.is_empty(), "these fields need a sentence: {found:?}");
 }
 
 #[test]

@@ -41,6 +41,7 @@ pub struct BlameRun {
     pub edit: Option<usize>,
     /// Commit that introduced them; null if they are not committed.
     pub commit: Option<String>,
+    /// The texts of the lines.
     pub lines: Vec<String>,
 }
 

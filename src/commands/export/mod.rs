@@ -85,6 +85,7 @@ pub struct ExportReport {
     pub bytes: u64,
     /// Number of operations; 0 in other formats than `aperture`, as the next two.
     pub operations: usize,
+    /// Original contents in the file.
     pub values: usize,
     pub snapshots: usize,
     /// True if the file is encrypted with age.

@@ -13,6 +13,7 @@ const CUT: &str = "\n[truncated; for the rest: aperture manifest, aperture show]
 /// The answer to an event of an agent program.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct HookReport {
+    /// The name of the event that the client sent.
     pub event: &'static str,
     /// Additional context for the model.
     pub context: Option<String>,

@@ -70,6 +70,7 @@ json_forms! {
         number: u64 = request.number,
         /// Time of arrival.
         time: Time = Time::json_of(&request.time),
+        /// HTTP method.
         method: String = request.method.clone(),
         /// Path, without the query.
         path: String = request.path.clone(),

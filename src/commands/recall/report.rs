@@ -44,6 +44,7 @@ pub struct RecalledTurn {
 /// Recalled content.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct RecallReport {
+    /// The words that were searched.
     pub query: String,
     /// Blocks: in file order if they were named, else the best match first.
     pub blocks: Vec<RecalledBlock>,

@@ -74,6 +74,7 @@ pub struct Coverage {
 /// A word that no session has.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ReplacedWord {
+    /// The word of the query.
     pub word: String,
     /// Words that were searched in its place; empty if there are none like it.
     pub searched: Vec<String>,
@@ -82,6 +83,7 @@ pub struct ReplacedWord {
 /// The result of a search.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct SearchReport {
+    /// The words that were searched, as given.
     pub query: String,
     /// Words that no session has.
     pub replaced_words: Vec<ReplacedWord>,

@@ -12,6 +12,7 @@ use unicode_width::UnicodeWidthStr;
 pub struct SessionRow {
     /// Provider, such as `claude-code`.
     pub provider: &'static str,
+    /// Session id.
     pub id: String,
     pub path: String,
     /// Project: the directory in which the session began.

@@ -51,7 +51,9 @@ impl Report for StoreReport {
 /// The number of rows of a table.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StoredRows {
+    /// Table of the database.
     pub table: &'static str,
+    /// Rows in the table.
     pub rows: u64,
 }
 

@@ -44,6 +44,7 @@ impl SessionAccuracy {
 /// The median and the 90th percentile of relative errors; null if there is nothing to compare.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Spread {
+    /// Median of the values.
     #[schemars(extend("unit" = "ratio"))]
     pub median: Option<f64>,
     /// 90th percentile.
@@ -68,6 +69,7 @@ impl Spread {
 /// The accuracy of token estimates for a model.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct ModelAccuracy {
+    /// Steps from one response to the next.
     pub steps: u64,
     /// Their errors.
     pub errors: Spread,

@@ -19,7 +19,9 @@ pub struct PlaceholdersReport {
 /// The cost of placeholders, counted in the vocabulary o200k.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Placeholders {
+    /// Placeholder lines of shortened blocks.
     pub lines: usize,
+    /// Median of a line.
     #[serde(with = "As::<Estimated>")]
     pub median: u32,
     /// 90th percentile.

@@ -24,6 +24,7 @@ pub struct History {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "SnapshotPoint")]
 pub struct Snapshot {
+    /// Name of the snapshot.
     pub name: String,
     /// Last operation of the snapshot; 0 for the original.
     pub operation: OperationId,

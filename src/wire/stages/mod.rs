@@ -45,6 +45,7 @@ pub struct Stage {
 /// The work of a stage on a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestStage {
+    /// Name of the stage of the pipeline.
     pub stage: String,
     /// Description.
     pub note: String,

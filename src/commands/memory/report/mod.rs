@@ -233,7 +233,7 @@ pub struct MemoryQuote {
     pub time: Option<i64>,
     /// Short description of the block.
     pub label: Option<String>,
-    /// Quote.
+    /// The words from which the entry was learned, without credentials.
     pub quote: Option<String>,
     /// Reason why there is no quote.
     pub missing: Option<String>,
@@ -545,7 +545,7 @@ pub struct MemoryExportReport {
     pub changed: bool,
     /// True if this is a dry run.
     pub dry_run: bool,
-    /// Section.
+    /// Text of the section, with its first and last line.
     pub section: String,
 }
 

@@ -222,6 +222,7 @@ pub struct BudgetError {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LeftOut {
     pub section: Section,
+    /// Lines that did not fit the budget.
     #[schemars(extend("unit" = "lines"))]
     pub lines: usize,
     /// First block; null for turns.

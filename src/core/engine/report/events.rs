@@ -109,6 +109,7 @@ pub struct OpenedSession {
 /// Another session of the project.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OtherSession {
+    /// Session id.
     pub id: String,
     /// Title, or the first prompt.
     pub title: String,

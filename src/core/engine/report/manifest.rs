@@ -137,7 +137,9 @@ pub struct UserRule {
 /// Archived blocks that follow each other in the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ArchivedRun {
+    /// Number of the first block.
     pub first: BlockNumber,
+    /// Number of the last block.
     pub last: BlockNumber,
     pub blocks: u32,
     /// Cost before they were archived.

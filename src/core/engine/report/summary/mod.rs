@@ -133,7 +133,9 @@ pub struct Headline {
 json_forms! {
     /// A range of blocks.
     BlockRange of range: (BlockNumber, BlockNumber) {
+        /// Number of the first block.
         first: u32 = range.0,
+        /// Number of the last block.
         last: u32 = range.1,
     }
 }
