@@ -2,7 +2,8 @@
 
 use super::Echoes;
 use super::excerpt::{Passage, PassageKind};
-use super::passages::{Occurrences, names_of, take_best};
+use super::lines::{NamedPassage, PassageLine};
+use super::passages::{Occurrences, take_best};
 use super::query::Query;
 use super::terms::{passage, whole_words};
 use crate::engine::content::terms::without_line_number;
@@ -11,11 +12,8 @@ use crate::engine::{mask, tokens};
 use crate::model::{Key, TraceContent, TraceEvent};
 use crate::text::cut::{cut, one_line};
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use rustc_hash::FxHashMap;
 use std::fmt::Write;
-use std::ops::Range;
 
 /// Longest quoted start of a prompt, and longest name of a call, in characters.
 const PROMPT_CHARS: usize = 80;
@@ -26,16 +24,6 @@ const TITLE_CHARS: usize = 120;
 const PASSAGE_BYTES: usize = 16_000;
 /// Passages at the top that are compared by their names.
 const COMPARED: usize = 100;
-/// Passages whose lines are compared, and longest line of them, in bytes.
-const READ: usize = 60;
-const LINE_BYTES: usize = 240;
-/// Bytes that a line costs beside its own, and usual bytes of a token.
-const LINE_COST: usize = 10;
-const BYTES_OF_TOKEN: usize = 6;
-/// The share of a digest that answers the query by its words, as a divisor: the others are lines that name what is needed.
-const ANSWERS_SHARE: usize = 6;
-/// Bytes of the label of a passage.
-const PASSAGE_COST: usize = 60;
 /// Worth of a passage without new names, as a share of the value of all names.
 const WITHOUT_NAMES: f32 = 0.02;
 /// The score that a passage inherits from its turn, from its session and from the age of that, in shares of the best passage.
@@ -102,15 +90,12 @@ impl<'a> EarlierPassages<'a> {
 
     /// Returns the places that answer a query, best first: each adds names to those before it.
     pub fn ranked<'b>(&'b self, query: &Query) -> Vec<EarlierPlace<'a>> {
-        let ranked = Occurrences::new(query, &self.passages).ranked(&self.priors);
-        let best = ranked.first().map_or(1.0, |found| found.score.max(f32::MIN_POSITIVE));
-        let compared = ranked.iter().take(COMPARED);
-        let mut pool: Vec<(f32, usize, Vec<&str>)> =
-            compared.map(|found| (found.score / best, found.passage, names_of(&self.passages[found.passage].text))).collect();
-        let mut values = values(pool.iter().map(|(score, _, names)| (*score, &names[..])));
+        let occurrences = Occurrences::new(query, &self.passages);
+        let ranked = occurrences.ranked(&self.priors);
+        let (mut pool, mut values) = occurrences.named(&ranked, COMPARED);
         let total = values.values().sum::<f32>().max(f32::MIN_POSITIVE);
         let mut order = Vec::new();
-        while let Some((_, passage, names)) = take_best(&mut pool, |(score, _, names)| {
+        while let Some(NamedPassage { passage, names, .. }) = take_best(&mut pool, |NamedPassage { score, names, .. }| {
             let new: f32 = names.iter().map(|name| values.get(name).copied().unwrap_or_default()).sum();
             score.powi(2) * (new / total + WITHOUT_NAMES)
         }) {
@@ -130,81 +115,18 @@ impl<'a> EarlierPassages<'a> {
     /// Returns what the turns say about a query that `known` texts do not, as whole lines with their places, in at most this many tokens
     /// by [`tokens::count`]; empty if nothing fits.
     pub fn digest(&self, query: &Query, known: &[&str], budget_tokens: usize) -> String {
-        let lines = self.lines(query, known, budget_tokens);
+        let lines = Occurrences::new(query, &self.passages).lines(&self.priors, known, budget_tokens);
         self.print(&lines[..tokens::most_within(budget_tokens, lines.len(), |count| self.print(&lines[..count]))])
     }
 
-    /// Returns the lines that answer best, then those of the best passages that name most for their length of what good passages name, each
-    /// name once, then all others that answer.
-    fn lines<'b>(&'b self, query: &Query, known: &[&'b str], budget_tokens: usize) -> Vec<(usize, Range<usize>)> {
-        let occurrences = Occurrences::new(query, &self.passages);
-        let stretches = occurrences.stretches(&self.priors, known);
-        let mut answers = stretches.into_iter().flat_map(|found| found.lines.into_iter().map(move |line| (found.passage, line)));
-        let mut left = budget_tokens * BYTES_OF_TOKEN;
-        let mut chosen = Vec::new();
-        let mut room = left / ANSWERS_SHARE;
-        while let Some((passage, place)) = answers.next().filter(|_| room > 0) {
-            room = room.saturating_sub(place.len());
-            chosen.push((passage, place));
-        }
-        let ranked = occurrences.ranked(&self.priors);
-        let best = ranked.first().map_or(1.0, |found| found.score.max(f32::MIN_POSITIVE));
-        let pool: Vec<(f32, usize, Vec<&str>)> = ranked
-            .iter()
-            .take(READ)
-            .map(|found| (found.score / best, found.passage, names_of(&self.passages[found.passage].text)))
-            .collect();
-        let mut values = values(pool.iter().map(|(score, _, names)| (*score, &names[..])));
-        known.iter().flat_map(|text| names_of(text)).for_each(|name| _ = values.remove(name));
-        let mut opened: FxHashSet<usize> = FxHashSet::default();
-        let gain = |values: &FxHashMap<&str, f32>, opened: &FxHashSet<usize>, line: &Line<'_>| {
-            let new: f32 = line.names.iter().filter_map(|name| values.get(name)).sum();
-            let label = if opened.contains(&line.passage) { 0 } else { PASSAGE_COST };
-            new * line.score / (line.place.len() + label + LINE_COST) as f32
-        };
-        let of_passage = |(score, passage): (f32, usize)| {
-            let text = &*self.passages[passage].text;
-            text.lines().filter(|line| line.len() <= LINE_BYTES && !assigns_credential(line)).filter_map(move |line| {
-                let names = names_of(line);
-                let start = line.as_ptr() as usize - text.as_ptr() as usize;
-                let place = start..start + line.trim_end().len();
-                (!names.is_empty()).then_some(Line { gain: 0.0, score, passage, place, names })
-            })
-        };
-        let mut lines: BinaryHeap<Line<'b>> = BinaryHeap::new();
-        let add = |lines: &mut BinaryHeap<Line<'b>>, values: &FxHashMap<&'b str, f32>, opened: &FxHashSet<usize>, found| {
-            lines.extend(of_passage(found).map(|line| Line { gain: gain(values, opened, &line), ..line }));
-        };
-        pool.iter().for_each(|(score, passage, _)| add(&mut lines, &values, &opened, (*score, *passage)));
-        while let Some(mut line) = lines.pop().filter(|line| line.gain > 0.0 && left > 0) {
-            // The names of lines before it are worth nothing any more.
-            line.gain = gain(&values, &opened, &line);
-            if lines.peek().is_some_and(|next| next.gain > line.gain) {
-                lines.push(line);
-                continue;
-            }
-            line.names.iter().for_each(|name| _ = values.remove(name));
-            left = left.saturating_sub(line.place.len());
-            if opened.insert(line.passage) {
-                // Its other lines need no label of their own.
-                add(&mut lines, &values, &opened, (line.score, line.passage));
-            }
-            chosen.push((line.passage, line.place));
-        }
-        chosen.extend(answers);
-        let mut printed: FxHashSet<(usize, usize)> = FxHashSet::default();
-        chosen.retain(|(passage, place)| printed.insert((*passage, place.start)));
-        chosen
-    }
-
-    fn print(&self, lines: &[(usize, Range<usize>)]) -> String {
+    fn print(&self, lines: &[PassageLine]) -> String {
         let mut order: Vec<usize> = Vec::new();
         for (passage, _) in lines {
             if !order.contains(&self.places[*passage].0) {
                 order.push(self.places[*passage].0);
             }
         }
-        let mut sorted: Vec<&(usize, Range<usize>)> = lines.iter().collect();
+        let mut sorted: Vec<&PassageLine> = lines.iter().collect();
         sorted.sort_unstable_by_key(|(passage, place)| (*passage, place.start));
         let mut text = String::new();
         for turn in order {
@@ -249,62 +171,6 @@ impl<'a> EarlierPassages<'a> {
         };
         cut(&one_line(&mask(&label.unwrap_or_else(|| "a result".to_owned()))), CALL_CHARS)
     }
-}
-
-/// Returns true if a line gives something with the name of a credential a value: of no use, and at worst one that was not recognized.
-fn assigns_credential(line: &str) -> bool {
-    let lower = line.to_lowercase();
-    ["passw", "secret", "token"].iter().flat_map(|name| lower.match_indices(name)).any(|(at, _)| {
-        let rest = lower[at..].trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').trim_start();
-        rest.starts_with(['=', ':'])
-    })
-}
-
-/// A line with what it adds to those before it, at most.
-struct Line<'a> {
-    gain: f32,
-    score: f32,
-    passage: usize,
-    place: Range<usize>,
-    names: Vec<&'a str>,
-}
-
-impl Ord for Line<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.gain.total_cmp(&other.gain).then((other.passage, other.place.start).cmp(&(self.passage, self.place.start)))
-    }
-}
-
-impl PartialOrd for Line<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Line<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Line<'_> {}
-
-/// Returns the values of the names of passages with their scores: a name is worth more in good passages, and less if it is long or in
-/// many.
-fn values<'b, 'c>(passages: impl Iterator<Item = (f32, &'c [&'b str])>) -> FxHashMap<&'b str, f32>
-where
-    'b: 'c,
-{
-    let mut holders: FxHashMap<&str, (f32, f32)> = FxHashMap::default();
-    for (score, names) in passages {
-        for name in names {
-            let (sum, count) = holders.entry(name).or_default();
-            *sum += score.powi(4);
-            *count += 1.0;
-        }
-    }
-    let value = |(name, (sum, count)): (&'b str, (f32, f32))| (name, sum.ln_1p() / (count * name.len() as f32).sqrt());
-    holders.into_iter().map(value).collect()
 }
 
 fn shares(mut numbers: Vec<f32>) -> Vec<f32> {

@@ -8,6 +8,7 @@
 mod digest;
 mod echo;
 mod excerpt;
+mod lines;
 mod names;
 mod passages;
 mod postings;

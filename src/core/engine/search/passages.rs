@@ -53,8 +53,8 @@ type Occurring = (Vec<usize>, Vec<(usize, usize)>);
 
 /// The places of the words of a query in passages, in the order of their age.
 pub struct Occurrences<'a> {
-    query: &'a Query,
-    passages: &'a [Passage<'a>],
+    pub(super) query: &'a Query,
+    pub(super) passages: &'a [Passage<'a>],
     found: Vec<Occurring>,
 }
 
