@@ -54,7 +54,9 @@ fn clauses_of(text: &str) -> Vec<Clause> {
                 || words.criticizes()
                 || words.has(&["is there any"])
                 || words.has(&grammar::STANCES)
-                || words.has(&["we need to", "we also need to", "should we", "take a look", "look and see"])
+                || words.has(&["should we", "take a look", "look and see", "think about", "right now"])
+                // An order to make sure of something holds for all that follows.
+                || words.has(&["we need to", "we also need to"]) && !words.has(&["make sure"])
                 || words.starts_with(&grammar::NARRATORS) && !words.has(&grammar::TASTES);
             let start = clause.as_ptr() as usize - text.as_ptr() as usize;
             let end = start + clause.len();
@@ -127,6 +129,10 @@ mod tests {
     #[test]
     fn a_question_for_a_reason_is_an_opinion_and_a_reason_is_not() {
         assert!(brief("tool/v5 - why are we not using v6").is_opinion);
+        assert!(brief("we need to add a button for it").is_opinion);
+        assert!(brief("we also want to think about the order of the workers").is_opinion);
+        assert!(brief("I don't care about the looks right now").is_opinion);
+        assert!(!brief("we need to make sure that the list has no client's name").is_opinion);
         assert!(!brief("the comment says only the why and is easy to read").is_opinion);
     }
 

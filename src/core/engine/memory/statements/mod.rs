@@ -202,7 +202,9 @@ struct Scored<'a> {
 impl<'a> Scored<'a> {
     fn new(text: &'a str, shared: &[Signal]) -> Scored<'a> {
         let mut reports_failure = false;
-        let is_rule = rule(text) == Some(Rule::Lasting);
+        let stated = rule(text);
+        let is_rule = stated == Some(Rule::Lasting);
+        let is_directive = stated == Some(Rule::Task) && shared.contains(&Signal::Rejection);
         let is_general = !is_rule && is_prohibition(text);
         let is_passing = !is_rule && is_passing_prohibition(text);
         let is_whole = is_whole(text);
@@ -212,6 +214,7 @@ impl<'a> Scored<'a> {
             // A task can be given with rules that outlive it.
             signals.extend(is_general.then_some(Signal::General));
             signals.extend(is_passing.then_some(Signal::Passing));
+            signals.extend(is_directive.then_some(Signal::Directive));
             signals.extend(shared.iter().filter(|signal| !is_rule || **signal != Signal::FirstPrompt));
             (score(&signals), signals)
         });

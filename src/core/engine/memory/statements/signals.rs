@@ -38,6 +38,8 @@ pub(super) enum Signal {
     Alternative,
     Generality,
     Rule,
+    /// It rejects a call of the agent with an instruction: the next call of that kind needs it, too.
+    Directive,
     /// It prohibits something beyond the task at hand, in any language.
     General,
     /// It prohibits something for the task at hand.
@@ -98,6 +100,7 @@ static WEIGHTS: &[Weight] = &[
     weight(Signal::Alternative, 3, 1),
     weight(Signal::Generality, 2, 3),
     weight(Signal::Rule, 12, 12),
+    weight(Signal::Directive, 0, 5),
     weight(Signal::General, 9, 1),
     weight(Signal::Passing, -12, -12),
     weight(Signal::Value, 5, 6),

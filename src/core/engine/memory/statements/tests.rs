@@ -41,6 +41,16 @@ fn corrections_preferences_and_facts_are_statements() {
 }
 
 #[test]
+fn an_instruction_with_a_rejected_call_needs_no_second_sighting() {
+    let is_kept =
+        |text| second(text, PromptSource::Rejection).is_some_and(|statement| statement.is_strong || statement.is_lasting);
+    assert!(is_kept("use the wiki for such notes"));
+    assert!(is_kept("prefer small helpers to one large function"));
+    assert!(!is_kept("hm, the helper was in the other file"));
+    assert!(!is_kept("don't run it yet"));
+}
+
+#[test]
 fn orders_that_start_with_a_taste_or_an_obligation_are_statements() {
     check("prefer small commits over one large commit", Some("prefer small commits over one large commit"));
     check("make sure the names stay sorted", Some("make sure the names stay sorted"));
