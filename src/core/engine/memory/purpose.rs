@@ -6,6 +6,7 @@ use crate::engine::reduce::{numbered, without_number};
 use crate::text::cut::{cut, one_line};
 use crate::text::names::file_name;
 use crate::text::sentence::sentences;
+use crate::text::stop_words::is_stop_word;
 
 /// Lines of a file that are searched, lines before them that a client adds, and lines of a comment.
 const SEARCHED_LINES: usize = 150;
@@ -14,6 +15,9 @@ const COMMENT_LINES: usize = 4;
 /// Characters of a purpose, and the least number of words.
 const CHARACTERS: usize = 110;
 const WORDS: usize = 3;
+/// Words of a path that a title repeats, and the number of other words from which on it tells something all the same.
+const REPEATED_WORDS: usize = 2;
+const NEW_WORDS: usize = 2;
 /// Characters of the name of a file from which on a declaration of this name tells what the file is for.
 const NAME_CHARACTERS: usize = 4;
 /// Words at the start of a declaration, with its name.
@@ -56,9 +60,18 @@ pub fn purpose(path: &str, text: &str) -> Option<(String, String)> {
     let told = cut(&one_line(sentence).replace('`', "'").replace(": ", " – "), CHARACTERS);
     let told = told.trim_matches(|c: char| c.is_whitespace() || ".:\"'-–=*#".contains(c));
     let is_short = told.split_whitespace().count() < if ending.is_empty() || is_of_folder { 2 } else { WORDS };
-    let is_unfit = is_short || is_notice(told) || is_dangerous(told) || speaks_to_agent(told);
+    let is_unfit = is_short || repeats(path, told) || is_notice(told) || is_dangerous(told) || speaks_to_agent(told);
     let place = if is_of_folder { folder } else { path };
     (!is_unfit && !place.is_empty() && find_secrets(told.as_bytes()).is_empty()).then(|| (place.to_owned(), told.to_owned()))
+}
+
+/// Returns true if a text says little but the words of a path, as the title of `rewrite-issue-list.md` does.
+fn repeats(path: &str, text: &str) -> bool {
+    let parts: Vec<String> = path.split(|c: char| !c.is_alphanumeric()).filter(|part| part.len() > 2).map(joined).collect();
+    let is_known = |word: &String| parts.iter().any(|part| part.starts_with(&**word) || word.starts_with(&**part));
+    let words = text.split_whitespace().map(joined).filter(|word| word.len() > 2 && word.chars().all(char::is_alphabetic));
+    let (known, new): (Vec<String>, Vec<String>) = words.partition(is_known);
+    known.len() >= REPEATED_WORDS && new.iter().filter(|word| !is_stop_word(word)).count() < NEW_WORDS
 }
 
 fn is_notice(text: &str) -> bool {
@@ -127,6 +140,8 @@ mod tests {
         );
         check("a/x.ts", "1\t// Copyright 2026 Ada, all rights\n2\timport x", "");
         check("docs/plan.md", "     1→# Plan of the new cart\n", "docs/plan.md Plan of the new cart");
+        check("docs/rewrite-issue-list.md", "     1→# shop-cart Rewrite Issue List\n", "");
+        check("plans/blue-heat-v1.md", "     1→# Blue Heat - Work Plan v1.0\n", "");
         check("docs/plan.md", "    40→# A part of the plan\n", "");
         check("ci/build.yml", "1\tname: Build and publish images\n", "ci/build.yml Build and publish images");
         check("run.sh", "1\t#!/bin/sh\n2\t# Starts the shop for a demo\n", "run.sh Starts the shop for a demo");
