@@ -98,7 +98,7 @@ impl Occurrences<'_> {
         chosen
     }
 
-    /// Returns the lines of passages that name most for their length, best first, with at most so much text.
+    /// Returns the lines of passages that name most for their length, best first, until they have `left` bytes.
     fn naming_lines<'b>(
         &'b self,
         pool: &[NamedPassage<'_>],

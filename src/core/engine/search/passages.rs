@@ -26,10 +26,6 @@ const POOL: usize = 150;
 /// Names of a stretch that count, and what all of them are worth: as much as this share of the query.
 const NAMES: usize = 10;
 const NAMES_WORTH: f32 = 0.15;
-/// Worth of the newest passage over the oldest.
-const NEWEST_WORTH: f32 = 0.07;
-/// Factor of the words of a stretch that a person or the agent said: what data had can be read again, and be outdated.
-const SAID_TRUST: f32 = 1.5;
 /// Share of the value of a stretch that is lost if its names were printed before.
 const KNOWN_SHARE: f32 = 0.5;
 
@@ -154,15 +150,11 @@ impl<'a> Occurrences<'a> {
         }
         let (found, weights) = scores(self.query, &lists, all as u32, &STRETCHES, &|_| true);
         let needed: f32 = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
-        let newest = self.passages.len().max(1) as f32;
         let valued = found.iter().take(VALUED).map(|found| {
             let (passage, place) = stretches[found.turn as usize].clone();
-            let text = &self.passages[passage];
-            let names = names_of(&text.text[place.clone()]);
-            let trust = if text.kind.field() < 2 { SAID_TRUST } else { 1.0 };
-            let worth = trust * found.score / needed
+            let names = names_of(&self.passages[passage].text[place.clone()]);
+            let worth = found.score / needed
                 + NAMES_WORTH * names.len().min(NAMES) as f32 / NAMES as f32
-                + NEWEST_WORTH * passage as f32 / newest
                 + priors.get(passage).copied().unwrap_or_default();
             Valued { passage, place, worth, names }
         });
