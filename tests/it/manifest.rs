@@ -22,11 +22,23 @@ impl Rows {
         self.0.push(json!({"type": "user", "message": {"role": "user", "content": content}}));
     }
 
+    /// Rewinds to a row, which the next row follows.
+    pub fn rewind(&mut self, row: usize) {
+        self.0.push(json!({"type": "last-prompt", "leafUuid": format!("u{row}"), "explicit": true}));
+    }
+
     pub fn file(self) -> String {
         let mut text = String::new();
+        let mut before = Value::Null;
         for (number, mut row) in self.0.into_iter().enumerate() {
+            if let Some(leaf) = row.get("leafUuid") {
+                before = leaf.clone();
+                row["sessionId"] = json!("abc1");
+                text.push_str(&format!("{row}\n"));
+                continue;
+            }
             row["uuid"] = json!(format!("u{number}"));
-            row["parentUuid"] = number.checked_sub(1).map_or(Value::Null, |before| json!(format!("u{before}")));
+            row["parentUuid"] = std::mem::replace(&mut before, row["uuid"].clone());
             row["sessionId"] = json!("abc1");
             row["cwd"] = json!("/home/dev/shop");
             row["timestamp"] = json!(format!("2026-11-21T21:{number:02}:00.000Z"));
@@ -141,6 +153,33 @@ fn the_current_task_is_of_a_person() {
     let manifest = text(rows);
     assert!(manifest.contains("Current task: \"Round the sales tax.\""), "{manifest}");
     assert!(!manifest.contains("<task"), "{manifest}");
+}
+
+#[test]
+fn a_turn_that_the_user_left_is_not_reported() {
+    let left = |rows: &mut Rows| {
+        rows.prompt("Always use yarn for the packages.");
+        rows.call("Edit", json!({"file_path": "/home/dev/shop/yarn.rs", "old_string": "a", "new_string": "b"}), "ok");
+    };
+    let check = |is_answered: bool| {
+        let mut rows = Rows::default();
+        rows.prompt("Build the parser.");
+        rows.call("Read", json!({"file_path": "/home/dev/shop/parser.rs"}), "fn parse() {}");
+        left(&mut rows);
+        rows.rewind(2);
+        if is_answered {
+            rows.prompt("Build the lexer.");
+            rows.call("Bash", json!({"command": "make"}), "ok");
+        }
+        let sandbox = Sandbox::new();
+        sandbox.session("abc1", rows.file(), 0);
+        for arguments in [&["manifest"] as &[&str], &["manifest", "--json"], &["pack", "abc1", "--budget", "4k"]] {
+            let text = sandbox.text(arguments);
+            assert!(text.contains("parser") && !text.contains("yarn"), "{arguments:?}\n{text}");
+        }
+    };
+    check(true);
+    check(false);
 }
 
 #[test]

@@ -111,7 +111,8 @@ pub(super) fn endangered(workspace: &Workspace<'_>) -> Result<Option<String>, Co
 
 fn last_files<'w>(workspace: &'w Workspace<'_>) -> BTreeSet<&'w str> {
     let mut files = BTreeSet::new();
-    for file in workspace.reading.session.blocks.iter().rev().filter_map(read_target) {
+    let reading = &workspace.reading;
+    for file in reading.session.blocks.iter().rev().filter(|block| !reading.is_left(block)).filter_map(read_target) {
         if files.len() == READ_AGAIN {
             break;
         }

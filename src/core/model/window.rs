@@ -21,6 +21,13 @@ pub struct Window {
     pub cuts: Vec<HistoryCut>,
 }
 
+impl Window {
+    /// Returns true if a row is part of a turn that the user left.
+    pub fn is_left(&self, row: u32) -> bool {
+        self.left.binary_search(&row).is_ok()
+    }
+}
+
 /// A place at which the client loses the rows before a row, because the row names a parent that the file does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HistoryCut {

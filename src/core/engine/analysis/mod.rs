@@ -270,14 +270,21 @@ impl Analysis {
         self.capacity.free(self.price.total.round())
     }
 
-    /// The first words of the last prompt that a person wrote; of a session without one, those of the last prompt.
+    /// Returns true if the user left the turn of a block by a rewind or a rollback.
+    pub fn is_left(&self, block: &Block) -> bool {
+        self.window.is_left(block.row)
+    }
+
+    /// The first words of the last prompt that a person wrote; of a session without one, those of the last prompt. Turns that the
+    /// user left do not count.
     pub fn current_task(&self) -> Option<&str> {
+        let opening = |turn: &Turn| turn.opening.and_then(|number| self.block(number));
         let is_typed = |turn: &&Turn| {
-            let opening = turn.opening.and_then(|number| self.block(number));
             // A command without arguments holds no words of the user.
-            opening.is_some_and(|block| !block.words.is_empty() || block.preview.starts_with('/'))
+            opening(turn).is_some_and(|block| !block.words.is_empty() || block.preview.starts_with('/'))
         };
-        let mut prompts = self.turns.iter().filter(|turn| !turn.prompt.is_empty());
+        let is_left = |turn: &Turn| opening(turn).is_some_and(|block| self.is_left(block));
+        let mut prompts = self.turns.iter().filter(|turn| !turn.prompt.is_empty() && !is_left(turn));
         prompts.clone().rfind(is_typed).or(prompts.next_back()).map(|turn| turn.prompt.as_str())
     }
 

@@ -34,7 +34,7 @@ pub fn is_said(block: &Block) -> bool {
 pub fn is_newest_prompt(reading: &Analysis, block: &Block) -> bool {
     let rows = &reading.session.rows;
     let typed = |block: &Block| rows[block.row as usize].prompt && !block.words.is_empty();
-    let opens = |block: &&Block| typed(block) && rows[block.row as usize].kind == RowKind::User;
+    let opens = |block: &&Block| typed(block) && rows[block.row as usize].kind == RowKind::User && !reading.is_left(block);
     let newest =
         || reading.turns.iter().rev().flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number)).find(opens);
     typed(block) && newest().is_none_or(|newest| block.row >= newest.row)

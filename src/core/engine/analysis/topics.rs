@@ -81,7 +81,7 @@ fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Ve
     let mut stretches: Vec<Stretch<'a>> = Vec::new();
     let inside: rustc_hash::FxHashSet<BlockNumber> = window.blocks.iter().copied().collect();
     for block in &session.blocks {
-        if session.rows[block.row as usize].sidechain {
+        if session.rows[block.row as usize].sidechain || window.is_left(block.row) {
             continue;
         }
         let turn = block.position.turn;

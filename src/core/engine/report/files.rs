@@ -49,7 +49,7 @@ pub fn files_in_work(reading: &Analysis, most: usize) -> Vec<FileInWork> {
     let mut uses: FxHashMap<String, Uses> = FxHashMap::default();
     for block in session.blocks.iter().filter(|block| block.kind == BlockKind::ToolUse && block.excerpts.is_some()) {
         let row = &session.rows[block.row as usize];
-        let Some(tool) = block.tool.as_deref().filter(|_| !row.sidechain) else { continue };
+        let Some(tool) = block.tool.as_deref().filter(|_| !row.sidechain && !reading.is_left(block)) else { continue };
         let directory = session.origins.get(row.origin as usize).map_or("", |origin| &origin.directory);
         let result = block.call.and_then(|call| results.get(&call)).copied().unwrap_or(block.number);
         let age = f64::from(reading.steps.saturating_sub(block.position.step));

@@ -405,7 +405,8 @@ fn shortened(reading: &Analysis) -> ShortenedBlocks {
 /// Returns the rules of the user without duplicates: those that say that they hold for ever first, then the newest.
 fn rules(reading: &Analysis, listed: usize) -> Vec<UserRule> {
     let mut found: Vec<(Option<Rule>, UserRule)> = Vec::new();
-    for block in reading.session.blocks.iter().rev().filter(|block| !reading.session.rows[block.row as usize].sidechain) {
+    let is_live = |block: &&Block| !reading.is_left(block) && !reading.session.rows[block.row as usize].sidechain;
+    for block in reading.session.blocks.iter().rev().filter(is_live) {
         for text in block.rules() {
             if !found.iter().any(|(_, known)| known.text.eq_ignore_ascii_case(text)) {
                 found.push((rule(text), UserRule { block: block.number, text: text.to_owned() }));

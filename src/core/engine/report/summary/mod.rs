@@ -21,10 +21,10 @@ pub use sentences::{Sentence, is_chatter, sentences};
 
 use crate::engine::Analysis;
 use crate::model::{
-    As, Block, BlockKind, BlockNumber, Conventions, Estimated, Event, Flags, Role, Row, RowKind, Time, ToolVerb, Turn,
-    json_forms, starts_with_any, words,
+    As, Block, BlockKind, BlockNumber, Conventions, Estimated, Event, Flags, Role, Time, ToolVerb, Turn, json_forms,
+    starts_with_any, words,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -227,10 +227,9 @@ impl<'a> Told<'a> {
     }
 
     fn of(reading: &'a Analysis, contents: &'a Contents, turns: impl Iterator<Item = &'a Turn>) -> Told<'a> {
-        let live = Live::find(reading);
         let queued = reading.session.queued_words();
         let turns = turns.map(|turn| {
-            let mut facts = turn::turn_facts(reading, contents, turn, live.holds(reading, turn));
+            let mut facts = turn::turn_facts(reading, contents, turn, is_live(reading, turn));
             let typed = queued
                 .iter()
                 .filter(|(before, _)| reading.block(*before).is_some_and(|block| block.position.turn == turn.number));
@@ -293,41 +292,13 @@ pub fn functions_in_work(reading: &Analysis, contents: &Contents) -> Vec<Part> {
 
 /// Returns the turns that are not on an abandoned branch, in file order.
 pub fn live_turns(reading: &Analysis) -> Vec<&Turn> {
-    let live = Live::find(reading);
-    reading.turns.iter().filter(|turn| live.holds(reading, turn)).collect()
+    reading.turns.iter().filter(|turn| is_live(reading, turn)).collect()
 }
 
-/// The rows that count: rows that the client would send, rows of the live chain, and all rows before a compaction.
-struct Live {
-    rows: FxHashSet<u32>,
-    boundary: u32,
-}
-
-impl Live {
-    fn find(reading: &Analysis) -> Live {
-        let rows = reading.window.chain.iter().chain(&reading.window.rows).copied().collect();
-        let session = &reading.session.rows;
-        let is_cut = |row: &Row| {
-            row.kind == RowKind::Boundary
-                || matches!(row.event.as_deref(), Some(Event::Compaction { .. } | Event::CompactSummary))
-        };
-        let root = reading.window.chain.iter().min().copied().unwrap_or_default();
-        // A root with a parent is not a real root: the rows before it were lost, not abandoned.
-        let torn = session.get(root as usize).is_some_and(|row| row.parent.is_some());
-        let boundary = if reading.window.compacted {
-            session.iter().rposition(is_cut).unwrap_or_default() as u32
-        } else if torn {
-            root
-        } else {
-            0
-        };
-        Live { rows, boundary }
-    }
-
-    fn holds(&self, reading: &Analysis, turn: &Turn) -> bool {
-        let mut rows = turn.blocks.iter().filter_map(|number| reading.block(*number)).map(|block| block.row);
-        rows.any(|row| row < self.boundary || self.rows.contains(&row))
-    }
+/// Returns true if the user did not leave a turn.
+fn is_live(reading: &Analysis, turn: &Turn) -> bool {
+    let is_live = |block: &Block| !reading.is_left(block) && !reading.session.rows[block.row as usize].sidechain;
+    turn.blocks.iter().filter_map(|number| reading.block(*number)).any(is_live)
 }
 
 /// Returns true if a block contains words of a person but is not a user message: in the result of a tool, or sent while the agent
