@@ -212,8 +212,14 @@ pub(in crate::provider) fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
 fn compacted<'a>(fields: &RowFields<'a>, payload: &PayloadFields<'a>) -> ParsedRow<'a> {
     let kept = payload.history.is_some_and(|history| history.get().starts_with('['));
     let mut blocks: Vec<ParsedBlock<'a>> = pieces(fields).iter().map(content::block).collect();
-    let summary = text_of(payload.message).filter(|message| !kept && !message.is_empty());
-    if let Some(summary) = summary {
+    let summary = text_of(payload.message).filter(|message| !message.is_empty());
+    if let Some(summary) = summary.as_deref().filter(|_| kept) {
+        // The client puts its own words before it.
+        let is_summary = |parsed: &&mut ParsedBlock<'a>| parsed.block.role == Role::User && parsed.content.ends_with(summary);
+        if let Some(parsed) = blocks.iter_mut().rev().find(is_summary) {
+            parsed.block.words = Default::default();
+        }
+    } else if let Some(summary) = summary {
         let mut block = Block::new(BlockKind::Attachment, Role::User);
         block.label = "compact_summary".into();
         blocks.push(ParsedBlock::new(block, summary));
@@ -285,6 +291,22 @@ mod tests {
         assert_eq!(kind(r#""type":"event_msg","payload":3"#), RowKind::Foreign);
         assert_eq!(parse(b"{\"type\":").row.kind, RowKind::Broken);
         assert_eq!(parse(b"\xff").row.kind, RowKind::Broken);
+    }
+
+    #[test]
+    fn the_summary_of_a_compaction_was_not_typed() {
+        let item =
+            |text: &str| format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{text}"}}]}}"#);
+        let history = format!("[{},{}]", item("fix it"), item("Another model says: half is done"));
+        let check = |message: &str, expected: [bool; 2]| {
+            let row = format!(
+                r#"{{"timestamp":"2026-01-01T00:00:00.000Z","type":"compacted","payload":{{"message":"{message}","replacement_history":{history}}}}}"#
+            );
+            let typed: Vec<bool> = parse(row.as_bytes()).blocks.iter().map(|parsed| !parsed.block.words.is_empty()).collect();
+            assert_eq!(typed, expected, "{message}");
+        };
+        check("half is done", [true, false]);
+        check("", [true, true]);
     }
 
     #[test]
