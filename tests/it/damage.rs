@@ -442,6 +442,21 @@ fn images_and_documents_over_the_limits_of_the_api_are_replaced_by_texts() {
 }
 
 #[test]
+fn a_document_of_the_first_prompt_is_archived_and_restored() {
+    let mut rows = Rows::turns(4);
+    rows.0[0]["message"]["content"] = json!([{"type": "text", "text": "read it"}, pdf(40)]);
+    let session = Damaged::of(&rows.lines());
+    let has_document = || std::fs::read_to_string(&session.path).unwrap().contains("application/pdf");
+    for (arguments, expected) in
+        [(&["archive", "2", "-s", ID] as &[&str], false), (&["recall", "2", "--restore", "-s", ID], true)]
+    {
+        session.sandbox.text(arguments);
+        assert_eq!(has_document(), expected, "{arguments:?}");
+    }
+    assert!(session.sandbox.text(&["archive", "1", "-s", ID]).contains("the first prompt stays"));
+}
+
+#[test]
 fn data_that_is_not_of_its_media_type_is_replaced_or_named_rightly() {
     let source = |kind: &str, media_type: &str, data: String| json!({"type": kind, "source": {"type": "base64", "media_type": media_type, "data": data}});
     let text = json!({"type": "text", "text": "seen"});

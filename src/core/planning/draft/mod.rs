@@ -284,7 +284,11 @@ impl<'a> Draft<'a> {
         let first = *self
             .first_prompt
             .get_or_init(|| self.session().rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain));
-        if first == Some(block.row as usize) && block.role == Role::User {
+        if first == Some(block.row as usize)
+            && block.role == Role::User
+            && block.kind == BlockKind::Text
+            && block.level == Level::Original
+        {
             return Ok(Some(SkipReason::FirstPrompt));
         }
         Ok(self.source.provider.slot(&self.line(block.row)?, block.index).is_none().then_some(SkipReason::Bound))
