@@ -166,10 +166,9 @@ fn check_session(env: &Env, found: Found, limits: &CheckLimits) -> Result<Checke
 
 /// Returns the credentials in the files beside a session and in the sessions of its subagents: one entry for each file that has some.
 fn check_beside(env: &Env, found: &Found, limits: &CheckLimits) -> Result<Vec<CheckedSession>, CommandError> {
-    let companions = workspace::companions(env.disk, found)?;
-    let mut checked = check_files_beside(env, found, &companions.files, limits)?;
+    let mut checked = check_files_beside(env, found, &workspace::companions(env.disk, found)?.files, limits)?;
     let secrets_only = CheckLimits { no_secrets: limits.no_secrets, ..CheckLimits::default() };
-    for subagent in companions.subagents.into_iter().filter(|_| limits.no_secrets) {
+    for subagent in workspace::subagents(env.disk, found)?.into_iter().filter(|_| limits.no_secrets) {
         let named = env.name_of(&subagent.path, &subagent.location.id);
         checked.push(CheckedSession { named, ..check_session(env, subagent, &secrets_only)? });
     }

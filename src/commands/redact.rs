@@ -87,7 +87,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
 /// Redacts the sessions of the subagents, each as an operation of its own, and returns a note on each that has credentials.
 fn redact_subagents(env: &Env, arguments: &Arguments) -> Result<Vec<String>, CommandError> {
     let mut notes = Vec::new();
-    for subagent in workspace::companions(env.disk, &env.find(None)?)?.subagents {
+    for subagent in workspace::subagents(env.disk, &env.find(None)?)? {
         let id = subagent.location.id.clone();
         match redact(&env.visiting(&subagent), arguments) {
             Ok((report, rewritten)) if report.edits > 0 || rewritten > 0 => {

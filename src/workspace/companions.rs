@@ -1,6 +1,7 @@
 //! The files beside a session that belong to it: outputs that the client stores apart, and the sessions of its subagents.
 
 use super::apply::temporary;
+use super::project::named_session;
 use super::secret_scan::SecretMatch;
 use super::{ApplyError, Found};
 use crate::engine::{self, Known, Secret, masked};
@@ -29,11 +30,7 @@ pub fn companions(disk: &dyn Disk, found: &Found) -> io::Result<Companions> {
     let mut companions = Companions::default();
     let mut directories: Vec<PathBuf> = found.provider.companions_directory(&found.path).into_iter().collect();
     while let Some(directory) = directories.pop() {
-        let entries = match disk.list(&directory) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            entries => entries.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", directory.display())))?,
-        };
-        for Entry { path, directory, identity } in entries {
+        for Entry { path, directory, identity } in entries(disk, &directory)? {
             match found.provider.locate(&path) {
                 _ if directory => directories.push(path),
                 _ if identity.is_none() => {}
@@ -45,6 +42,31 @@ pub fn companions(disk: &dyn Disk, found: &Found) -> io::Result<Companions> {
     companions.files.sort();
     companions.subagents.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(companions)
+}
+
+/// Returns the sessions of the subagents of a session: those in its directory, and those in its own folder, as older clients put them,
+/// whose rows name the session.
+/// Errors: a directory cannot be read.
+pub fn subagents(disk: &dyn Disk, found: &Found) -> io::Result<Vec<Found>> {
+    let mut subagents = companions(disk, found)?.subagents;
+    let folder = found.path.parent().filter(|_| !found.location.subagent);
+    let files = folder.map_or(Ok(Vec::new()), |folder| entries(disk, folder))?;
+    let subagent = |entry: Entry| {
+        let location = found.provider.locate(&entry.path).filter(|location| location.subagent)?;
+        let subagent = Found { provider: found.provider, path: entry.path, location };
+        (named_session(disk, &subagent)? == found.location.id).then_some(subagent)
+    };
+    let files = files.into_iter().filter(|entry| !entry.directory && entry.identity.is_some());
+    subagents.extend(files.filter_map(subagent));
+    Ok(subagents)
+}
+
+/// Returns the entries of a directory; of one that does not exist, none.
+fn entries(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Entry>> {
+    match disk.list(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", directory.display()))),
+    }
 }
 
 /// Returns the content of a text file; `None` if it is not a text.
@@ -204,11 +226,17 @@ mod tests {
         std::fs::write(beside.join("notes.txt"), "x").unwrap();
         let agent = beside.join("agent-a0000000000000001.jsonl");
         std::fs::write(&agent, "").unwrap();
-        let Companions { files, subagents } = companions(&RealDisk, &found).unwrap();
-        assert_eq!((files, subagents[0].path.clone(), subagents.len()), (vec![beside.join("notes.txt")], agent, 1));
+        let found_beside = companions(&RealDisk, &found).unwrap();
+        assert_eq!(found_beside.files, [beside.join("notes.txt")]);
+        assert_eq!(found_beside.subagents.iter().map(|found| &found.path).collect::<Vec<_>>(), [&agent]);
         for call in 0..2 {
             let error = companions(&FailingDisk::new(call, false), &found).err().map(|error| error.to_string());
             assert!(error.is_some_and(|error| error.contains("injected fault")), "call {call}");
         }
+        let older = home.path().join("agent-abcdef12.jsonl");
+        std::fs::write(&older, "{\"type\":\"mode\",\"sessionId\":\"s\"}\n").unwrap();
+        std::fs::write(home.path().join("agent-abcdef13.jsonl"), "{\"type\":\"mode\",\"sessionId\":\"other\"}\n").unwrap();
+        assert_eq!(subagents(&RealDisk, &found).unwrap().last().unwrap().path, older);
+        assert_eq!(subagents(&RealDisk, &found).unwrap().len(), 2);
     }
 }

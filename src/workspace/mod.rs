@@ -30,7 +30,7 @@ pub use crate::planning::{
     archive, fold_into_digest, parse_changed, parse_chunk, shorten, shrink,
 };
 pub use apply::{apply, history, settle, was_done};
-pub use companions::{Companions, companions, find_beside_session, redact_companions, reverted, scan_companion};
+pub use companions::{Companions, companions, find_beside_session, redact_companions, reverted, scan_companion, subagents};
 pub use error::ApplyError;
 pub use file_edits::file_edits;
 pub use find::{FindError, Found, find, find_all, find_in_folder, looks_like};

@@ -129,8 +129,8 @@ pub fn stated(disk: &dyn Disk, found: &Found) -> Option<PathBuf> {
     if request_id(&found.path).is_some() {
         return None;
     }
-    let of_main = main_session(found).and_then(|main| first_directory(disk, found.provider, &main));
-    of_main.or_else(|| first_directory(disk, found.provider, &found.path))
+    let directory = |path: &Path| first_named(disk, found.provider, path, 1).map(PathBuf::from);
+    main_session(found).and_then(|main| directory(&main)).or_else(|| directory(&found.path))
 }
 
 /// Returns the file of the session that started a subagent, whose path is beside the folder of its subagents.
@@ -141,14 +141,19 @@ pub(super) fn main_session(found: &Found) -> Option<PathBuf> {
     Some(if is_packed(&found.path) { packed_path(&main) } else { main })
 }
 
-/// Returns the first directory that a row of a file names.
-fn first_directory(disk: &dyn Disk, provider: &dyn ProviderAdapter, path: &Path) -> Option<PathBuf> {
+/// Returns the id of the session that the first row of a file names.
+pub(super) fn named_session(disk: &dyn Disk, found: &Found) -> Option<String> {
+    first_named(disk, found.provider, &found.path, 0)
+}
+
+/// Returns a part of the origin of rows, by its place, from the first row of a file that names it.
+fn first_named(disk: &dyn Disk, provider: &dyn ProviderAdapter, path: &Path, place: usize) -> Option<String> {
     let mut rows = BufReader::new(disk.open(path, 0).ok()?.take(SNIFF_LONGEST_BYTES as u64));
     let mut row = Vec::new();
     while rows.read_until(b'\n', &mut row).ok()? > 0 {
-        let directory = provider.parse(row.trim_ascii_end()).origin[1].take().filter(|directory| !directory.is_empty());
-        if let Some(directory) = directory {
-            return Some(PathBuf::from(&*directory));
+        let named = provider.parse(row.trim_ascii_end()).origin[place].take().filter(|named| !named.is_empty());
+        if let Some(named) = named {
+            return Some(named.into_owned());
         }
         row.clear();
     }
