@@ -1,8 +1,10 @@
 //! The files that a shell command names.
 
+use crate::model::paths::is_windows_text;
 use crate::text::lists::word_lists;
-use crate::text::names::file_name;
+use crate::text::names::{SEPARATORS, file_name};
 use crate::text::shell::{Part, Word, parts};
+use std::borrow::Cow;
 
 word_lists! { "files.txt": EXTENSIONS, NAMES, PREFIXES, MESSAGES }
 
@@ -13,11 +15,29 @@ const FILES: usize = 24;
 const DEPTH: usize = 3;
 
 /// Returns the files that a command names, in order, relative to `directory` if that is not empty. Changes of directory and variables
-/// that the command sets are followed; here-documents and quoted messages are skipped.
+/// that the command sets are followed; here-documents and quoted messages are skipped. On Windows, known by the directory or by
+/// the lack of slashes, a backslash before a name separates it.
 pub fn of_command(command: &str, directory: &str) -> Vec<String> {
-    let mut shell = Shell { directory: directory.trim_end_matches('/').to_owned(), ..Shell::default() };
-    shell.follow(command, DEPTH);
-    shell.found
+    let is_windows = is_windows_text(directory) || command.contains('\\') && !command.contains('/');
+    let slashed = if is_windows { Cow::Owned(with_slashes(command)) } else { Cow::Borrowed(command) };
+    let mut shell = Shell { directory: directory.trim_end_matches(SEPARATORS).to_owned(), ..Shell::default() };
+    shell.follow(&slashed, DEPTH);
+    let mut found = shell.found;
+    if is_windows {
+        found.iter_mut().for_each(|path| *path = path.replace('/', r"\"));
+    }
+    found
+}
+
+/// Replaces the backslashes before names by slashes.
+fn with_slashes(command: &str) -> String {
+    let mut characters = command.chars().peekable();
+    let mut text = String::with_capacity(command.len());
+    while let Some(character) = characters.next() {
+        let separates = character == '\\' && characters.peek().is_some_and(|next| next.is_alphanumeric() || *next == '_');
+        text.push(if separates { '/' } else { character });
+    }
+    text
 }
 
 /// The state of a shell, as far as it decides about paths.
@@ -123,10 +143,13 @@ impl Shell {
     }
 
     fn add_files(&mut self, word: &str) {
-        for word in word.split(|c: char| c.is_whitespace() || "'\"`;|&<>(),:=".contains(c)) {
+        // The colon of a drive does not end a path.
+        let (mut drive, rest) = if is_windows_text(word) { word.split_at(2) } else { ("", word) };
+        for word in rest.split(|c: char| c.is_whitespace() || "'\"`;|&<>(),:=".contains(c)) {
             let word = word.trim_end_matches(['.', '\\']);
+            let drive = std::mem::take(&mut drive);
             if self.found.len() < FILES && is_file(word) {
-                let path = join(&self.directory, word);
+                let path = if drive.is_empty() { join(&self.directory, word) } else { format!("{drive}{word}") };
                 if !self.found.contains(&path) {
                     self.found.push(path);
                 }
@@ -209,6 +232,10 @@ mod tests {
             ("grep -n x $'it\\'s src/x.rs'", "", &["src/x.rs"]),
             ("cat $(cd sub && ls a.rs) \"$(head b.rs)\" 2> err.log", "/w", &["/w/sub/a.rs", "/w/b.rs", "/w/err.log"]),
             ("diff <(sort a.txt) b.txt &> c.log", "", &["a.txt", "b.txt", "c.log"]),
+            (r"Get-Content src\a.ts; gc .\b.ts; type C:\w\c.ts", r"C:\w", &[r"C:\w\src\a.ts", r"C:\w\b.ts", r"C:\w\c.ts"]),
+            (r"rg -n '\bx\.ts' src/d.ts C:/v/e.ts:12", r"C:\w", &[r"C:\w\src\d.ts", r"C:\v\e.ts"]),
+            ("cat C:/v/e.ts", "", &["C:/v/e.ts"]),
+            (r"type src\a.ts", "", &[r"src\a.ts"]),
         ] {
             assert_eq!(of_command(command, directory), expected, "{command}");
         }
