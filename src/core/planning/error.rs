@@ -88,7 +88,7 @@ pub enum PlanError {
     #[error("nothing in this session to append the note after")]
     NoWay,
     /// The client of the session sends all rows in file order.
-    #[error("turns of this client cannot be folded or restored one by one; compress and archive work")]
+    #[error("rows of this client cannot be folded, restored or removed one by one; compress and archive work")]
     NoBranches,
     /// The result would violate an invariant of sessions.
     #[error("nothing was written: {0}; this is a bug in aperture")]
