@@ -27,11 +27,11 @@ pub fn printed_file(command: &str) -> Option<Printed> {
         return None;
     }
     let (mut pipelines, mut words) = (vec![Vec::new()], Vec::new());
-    for part in parts(command).into_iter().chain([Part::End { is_pipe: true }]) {
+    for part in parts(command).into_iter().chain([Part::End { is_pipe: true, is_and: false }]) {
         match part {
             Part::Word(word) if word.substitutions.is_empty() => words.push(word.text),
             Part::Target(word) if word.text == "/dev/null" || word.text.bytes().all(|byte| byte.is_ascii_digit()) => {}
-            Part::End { is_pipe } if !words.is_empty() => {
+            Part::End { is_pipe, .. } if !words.is_empty() => {
                 pipelines.last_mut()?.push(std::mem::take(&mut words));
                 pipelines.extend((!is_pipe).then(Vec::new));
             }

@@ -27,6 +27,8 @@ pub enum Part {
     End {
         /// True if the next one reads its output.
         is_pipe: bool,
+        /// True if the next one runs only after its success.
+        is_and: bool,
     },
     Open,
     Close,
@@ -51,6 +53,22 @@ pub struct SimpleCommand {
     pub words: Vec<Word>,
     /// True if it reads the output of the command before it.
     pub is_piped: bool,
+    /// True if it runs only after the success of the command before it.
+    #[serde(skip)]
+    pub is_after_success: bool,
+}
+
+impl SimpleCommand {
+    /// Returns its words, separated by spaces.
+    pub fn line(&self) -> String {
+        self.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Returns the simple commands that succeeded if a command did: all of them if `&&` joins them, else none.
+pub fn proven_commands(command: &str) -> Vec<SimpleCommand> {
+    let commands = simple_commands(command);
+    if commands.iter().skip(1).all(|simple| simple.is_after_success) { commands } else { Vec::new() }
 }
 
 /// Returns the parts of a command. The bodies of here-documents and comments are omitted; substitutions stay in their words.
@@ -67,7 +85,7 @@ pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
     let command = without_documents(command);
     let mut reader = Reader::default();
     reader.read(&command[..command.floor_char_boundary(MAX_COMMAND)]);
-    reader.end(false);
+    reader.end("");
     let mut functions: Vec<String> = Vec::new();
     let mut commands: Vec<SimpleCommand> = Vec::new();
     let mut current = SimpleCommand::default();
@@ -80,10 +98,14 @@ pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
             Part::Word(_) | Part::Target(_) => {}
             Part::Function(name) => functions.push(name),
             Part::End { .. } | Part::Open | Part::Close => {
-                let is_piped = matches!(part, Part::End { is_pipe: true });
+                let is_piped = matches!(part, Part::End { is_pipe: true, .. });
+                let is_after_success = matches!(part, Part::End { is_and: true, .. });
                 // A line feed behind a pipe does not end the pipeline.
                 let is_piped = is_piped || current.words.is_empty() && current.is_piped;
-                let done = std::mem::replace(&mut current, SimpleCommand { words: Vec::new(), is_piped });
+                // Nor does one behind `&&`.
+                let is_after_success = is_after_success || current.words.is_empty() && current.is_after_success;
+                let next = SimpleCommand { words: Vec::new(), is_piped, is_after_success };
+                let done = std::mem::replace(&mut current, next);
                 if !done.words.is_empty() && commands.len() < MAX_COMMANDS {
                     commands.push(done);
                 }
@@ -180,7 +202,7 @@ impl Reader {
                     &after[1..]
                 }
                 '|' if !after.starts_with('|') => {
-                    self.end(true);
+                    self.end("|");
                     after
                 }
                 '(' | ')' => {
@@ -190,7 +212,8 @@ impl Reader {
                     after
                 }
                 ';' | '&' | '|' | '\n' => {
-                    self.end(false);
+                    let is_and = character == '&' && after.starts_with('&');
+                    self.end(if is_and { "&&" } else { "" });
                     after.strip_prefix(['&', '|']).filter(|_| after.starts_with(character)).unwrap_or(after)
                 }
                 _ if character.is_whitespace() => {
@@ -266,11 +289,11 @@ impl Reader {
         self.parts.push(if is_target { Part::Target(word) } else { Part::Word(word) });
     }
 
-    /// Ends a simple command; the next one reads its output if `is_pipe`.
-    fn end(&mut self, is_pipe: bool) {
+    /// Ends a simple command before an operator.
+    fn end(&mut self, operator: &str) {
         self.end_word();
         self.is_target = false;
-        self.parts.push(Part::End { is_pipe });
+        self.parts.push(Part::End { is_pipe: operator == "|", is_and: operator == "&&" });
     }
 }
 
@@ -432,6 +455,20 @@ mod tests {
         check("join <(sort 'a b') c > >(tee d); e", &["join <(sort 'a b') c", "e"]);
         check("go() { make $1; }; go all && go $(x); (go); goes", &["{ make $1", "}", "goes"]);
         check("", &[]);
+    }
+
+    #[test]
+    fn the_success_of_a_command_proves_what_and_joins() {
+        let check = |command: &str, expected: &[&str]| {
+            let found: Vec<String> = proven_commands(command).iter().map(SimpleCommand::line).collect();
+            assert_eq!(found, expected, "{command}");
+        };
+        check("make fmt && make lint 2>&1", &["make fmt", "make lint"]);
+        check("make fmt &&\n  make lint", &["make fmt", "make lint"]);
+        check("make", &["make"]);
+        for command in ["a | b", "a && b | c", "a; b", "a || b", "a\nb", "a & b", "(a; b) && c"] {
+            check(command, &[]);
+        }
     }
 
     #[test]

@@ -107,6 +107,7 @@ enum Lane {
     Files,
     Failed,
     Commands,
+    Newest,
     Agent,
     Content,
     Decisions,
@@ -125,7 +126,7 @@ const ALWAYS: f64 = -3e6;
 /// user, of which the newest 30 prompts count, receive most of a small budget; those that state rules and values precede the others. A lane with a start below 0 has its
 /// first units before all words but the first of the task. The shares were set by hand on 33 recorded compactions, by what the agent
 /// needed next in both halves of the projects.
-static LANES: [LaneRow; 23] = {
+static LANES: [LaneRow; 24] = {
     use Lane::*;
     const fn row(lane: Lane, section: Section, start: f64, share: f64) -> LaneRow {
         LaneRow { lane, section, start, share }
@@ -140,9 +141,10 @@ static LANES: [LaneRow; 23] = {
         row(Words, Section::User, -100.0, 5.0),
         row(Open, Section::Task, 0.0, 5.0),
         row(Query, Section::Query, -300.0, 2.0),
-        row(Files, Section::Files, -100.0, 0.1),
+        row(Files, Section::Files, -100.0, 0.16),
         row(Failed, Section::Failed, -250.0, 0.25),
         row(Commands, Section::Commands, -150.0, 0.15),
+        row(Newest, Section::Agent, 0.0, 0.2),
         row(Agent, Section::Agent, 80.0, 0.06),
         row(Content, Section::Content, 0.0, 0.3),
         row(Sessions, Section::Sessions, 0.0, 0.3),

@@ -8,9 +8,10 @@ use crate::engine::summary::{
     Headline, Part, PointKind, SessionSummary, Told, error_line, functions_in_work, is_chatter, is_client_command, own_words,
 };
 use crate::engine::{Analysis, TurnForm, files_in_work, label, mask, plural};
-use crate::model::paths::{is_absolute, relative};
+use crate::model::paths::{is_absolute, is_windows_text, relative};
 use crate::model::{Block, BlockKind, BlockNumber, ToolVerb, Turn, starts_with_any};
 use crate::text::cut::{cut, one_line};
+use crate::text::shell::{SimpleCommand, proven_commands, simple_commands};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -32,6 +33,8 @@ const TASK_LINES: usize = 3;
 const LONG_LINE_BYTES: usize = 600;
 const FILES: usize = 150;
 const COMMANDS: usize = 200;
+/// The newest texts of the agent that come before its others.
+const NEWEST_TEXTS: usize = 2;
 /// Characters of a command, of a call that failed, and of an error line.
 const COMMAND_CHARACTERS: usize = 160;
 const FAILED_CHARACTERS: usize = 100;
@@ -219,14 +222,14 @@ impl Units {
             let edited = if file.edited { " (edited)" } else { "" };
             // Calls name files by their whole paths.
             let is_whole = is_absolute(&file.path) || directory.is_empty() || file.path.starts_with('~');
-            let path = if is_whole { file.path } else { format!("{directory}/{}", file.path) };
+            let separator = if is_windows_text(directory) { '\\' } else { '/' };
+            let path = if is_whole { file.path } else { format!("{directory}{separator}{}", file.path) };
             self.entry(Lane::Files, Some(file.block), &format!("{path}{edited}"));
         }
     }
 
     /// Adds the commands that worked: new, short and often run ones first.
     fn commands(&mut self, live: &LiveBlocks<'_>, sources: &Sources) {
-        let is_command = |block: &Block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Run);
         let calls = live.blocks.iter().filter(|block| block.kind == BlockKind::ToolUse && is_command(block));
         let (mut runs, mut forms): (FxHashMap<&str, usize>, FxHashMap<&str, usize>) = Default::default();
         for target in calls.map(|block| live.target(block, sources)) {
@@ -255,7 +258,9 @@ impl Units {
     fn failures(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
         let conventions = reading.session.conventions;
         let mut ranked: Vec<(usize, BlockNumber, String)> = Vec::new();
-        for (block, whole) in live.last_results(sources).into_iter().filter(|(block, _)| block.error) {
+        let (failed, others): (Vec<_>, Vec<_>) = live.last_results(sources).into_iter().partition(|(block, _)| block.error);
+        let proven = Proven::by(&others);
+        for (block, whole) in failed.into_iter().filter(|(block, whole)| !proven.holds(block, whole)) {
             let Some(source) = sources.get(&block.number) else { continue };
             let target = relative(&whole, directory(reading));
             let target = mask(&cut(&one_line(target), FAILED_CHARACTERS)).into_owned();
@@ -280,11 +285,18 @@ impl Units {
 
     /// Adds the texts of the agent, the newest first, without lines that only announce an action.
     fn agent(&mut self, live: &LiveBlocks<'_>, sources: &Sources) {
+        let mut newest = 0;
         for block in live.texts() {
-            if let Some(source) = sources.get(&block.number) {
-                self.lines(&|_| Lane::Agent, block, source.text.lines().filter(|line| !is_chatter(line)));
-            }
+            let Some(source) = sources.get(&block.number) else { continue };
+            let lane = if newest < NEWEST_TEXTS { Lane::Newest } else { Lane::Agent };
+            let before = self.lane(lane).len();
+            self.lines(&|_| lane, block, source.text.lines().filter(|line| !is_chatter(line)));
+            newest += usize::from(self.lane(lane).len() > before);
         }
+    }
+
+    fn lane(&self, lane: Lane) -> &[Unit] {
+        LANES.iter().zip(&self.lanes).find(|(row, _)| row.lane == lane).map_or(&[], |(_, units)| units)
     }
 
     /// Adds pieces of edits and results: those worth most for their size beside what is shown.
@@ -435,6 +447,37 @@ impl Units {
     }
 }
 
+/// The simple commands that succeeded, by the last block whose success proves it: those that `&&` joined, or that ran alone.
+struct Proven(FxHashMap<String, BlockNumber>);
+
+impl Proven {
+    /// Collects them from results with their targets.
+    fn by(results: &[(&Block, String)]) -> Proven {
+        let mut proven: FxHashMap<String, BlockNumber> = FxHashMap::default();
+        for (block, target) in results.iter().filter(|(block, _)| is_command(block)) {
+            for simple in proven_commands(target) {
+                let last = proven.entry(simple.line()).or_default();
+                *last = block.number.max(*last);
+            }
+        }
+        Proven(proven)
+    }
+
+    /// Returns true if all simple commands of a failed call succeeded later. A change of the directory is not one, nor is a reader of
+    /// another command's output.
+    fn holds(&self, failed: &Block, target: &str) -> bool {
+        let commands = if is_command(failed) { simple_commands(target) } else { Vec::new() };
+        let is_step = |simple: &&SimpleCommand| !simple.is_piped && simple.words.first().is_none_or(|first| first.text != "cd");
+        let mut steps = commands.iter().filter(is_step).peekable();
+        let succeeded = |simple: &SimpleCommand| self.0.get(&simple.line()).is_some_and(|last| *last > failed.number);
+        steps.peek().is_some() && steps.all(succeeded)
+    }
+}
+
+fn is_command(block: &Block) -> bool {
+    block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Run)
+}
+
 /// A statement of the user about values: what precedes its verb, its other words, and its values, such as numbers.
 struct Statement {
     subject: String,
@@ -551,6 +594,27 @@ fn text_of(reading: &Analysis, block: &Block, sources: &Sources) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Role, Tool};
+
+    #[test]
+    fn a_failed_command_succeeded_later_if_its_parts_did() {
+        let result = |number, target: &str| {
+            let mut block = Block { number, ..Block::new(BlockKind::ToolResult, Role::ToolResult) };
+            let (name, target) = ("Bash".into(), target.into());
+            block.tool = Some(Box::new(Tool { name, verb: ToolVerb::Run, target, scope: 0, whole: true, parameters: 1 }));
+            block
+        };
+        let (compound, piped) = (result(9, "cd a && make fmt && make lint"), result(9, "make test | tail"));
+        let proven = Proven::by(&[&compound, &piped].map(|block| (block, block.target().to_owned())));
+        let check = |number: BlockNumber, target: &str, expected: bool| {
+            assert_eq!(proven.holds(&result(number, target), target), expected, "{target}");
+        };
+        check(5, "make lint 2>&1 | tail -3", true);
+        check(5, "cd a && make lint && make fmt", true);
+        check(5, "make fmt && make test", false);
+        check(10, "make lint", false);
+        check(5, "cd a", false);
+    }
 
     #[test]
     fn a_statement_replaces_one_with_another_value() {
