@@ -458,7 +458,7 @@ impl ManifestReport {
         let (blocks, places) = (plural(zone.blocks as usize, "block"), format::hidden(&manifest.hidden));
         let mut lines = vec![Line(0, format!("OUTSIDE THE WINDOW ({blocks}: {places})"))];
         let forgotten = self.forgotten(listed);
-        // Blocks of abandoned branches are not forgotten, but their topics are worth a line.
+        // Blocks that were dropped or cut off are not forgotten, but their topics are worth a line.
         if forgotten.is_empty() && !manifest.cold_topics.is_empty() {
             lines.push(Line(4, format!("  - Topics: {}", joined(&manifest.cold_topics, listed))));
         }

@@ -29,7 +29,7 @@ pub struct Conventions {
     pub inserted_lines: Vec<&'static str>,
     /// Prefixes of headings that the client inserted into other text.
     pub inserted_headings: Vec<&'static str>,
-    /// Prefixes of lines whose words say nothing about the topic.
+    /// The tags around reminders of the client, whose words say nothing about the topic.
     pub reminder_lines: Vec<&'static str>,
     /// Prefixes of contents that hold a command which the user typed.
     pub typed_commands: Vec<&'static str>,

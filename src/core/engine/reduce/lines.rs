@@ -21,7 +21,7 @@ pub fn lines(text: &str) -> Vec<Cow<'_, str>> {
 }
 
 /// A line without escape sequences and control characters, tabs apart, and without blanks at its end.
-fn visible(line: &str) -> Cow<'_, str> {
+pub(super) fn visible(line: &str) -> Cow<'_, str> {
     let line = line.trim_end();
     let is_hidden = |c: char| c.is_control() && c != '\t';
     // Beyond ASCII control characters begin with the byte C2.

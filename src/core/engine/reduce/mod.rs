@@ -103,12 +103,29 @@ pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
         }
         _ => {
             let mut pieces = readable_pieces(input)?;
-            for (place, piece) in pieces.iter_mut().enumerate() {
-                if output::is_envelope(place, &piece.text, input.conventions) {
-                    (piece.nameless, piece.salience) = (true, 0.0);
-                }
-            }
+            weigh_additions(&mut pieces, input);
             Some(Outline { parts: vec![Part { pieces, place: None }] })
+        }
+    }
+}
+
+/// Takes the weight from the pieces of a content that are not its own: the status of a call, reminders of the client in a result, and
+/// comments that a page does not show.
+fn weigh_additions(pieces: &mut [Piece<'_>], input: &Reducible<'_>) {
+    let is_page = Style::detect(input) != Style::Code;
+    let tags: &[&str] = if input.kind == BlockKind::ToolResult { &input.conventions.reminder_lines } else { &[] };
+    let mut reminder: Option<String> = None;
+    for (place, piece) in pieces.iter_mut().enumerate() {
+        let text = piece.text.trim();
+        let opened = || tags.iter().find(|tag| text.starts_with(**tag)).map(|tag| tag.replacen('<', "</", 1));
+        reminder = reminder.or_else(opened).filter(|end| input.content.contains(end.as_str()));
+        let is_comment = is_page && text.starts_with("<!--") && text.ends_with("-->");
+        let ends = reminder.as_ref().is_some_and(|end| text.ends_with(end.as_str()));
+        if reminder.is_some() || is_comment || output::is_envelope(place, &piece.text, input.conventions) {
+            (piece.nameless, piece.salience) = (true, 0.0);
+        }
+        if ends {
+            reminder = None;
         }
     }
 }
@@ -291,6 +308,20 @@ mod tests {
         let texts: Vec<&str> = pieces.iter().map(|piece| &*piece.text).collect();
         assert_eq!(texts, ["reading the file", "(base64, 3 kB)", "error: it ended early"]);
         assert!(!hint(&input, 60).contains("aB"), "{}", hint(&input, 60));
+    }
+
+    #[test]
+    fn additions_to_a_result_weigh_nothing() {
+        let conventions = Conventions { reminder_lines: vec!["<note>"], ..Conventions::default() };
+        let weightless = |kind: BlockKind, content: &str| -> Vec<bool> {
+            let input = Reducible { conventions: &conventions, ..Reducible::plain(kind, content) };
+            outline(&input).unwrap().texts().flatten().map(|piece| piece.nameless).collect()
+        };
+        let content = "error: no\n<!-- MARK_ER -->\n<note>\nread a_b\n</note>\nerror: two";
+        assert_eq!(weightless(BlockKind::ToolResult, content), [false, true, true, true, true, false]);
+        assert!(!weightless(BlockKind::ToolResult, "<note>\nread a_b").contains(&true));
+        let text = "First one.\n<note>\nread a_b\n</note>";
+        assert!(!weightless(BlockKind::Text, text).contains(&true));
     }
 
     #[test]

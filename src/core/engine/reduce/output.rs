@@ -1,7 +1,9 @@
 //! Output of commands: builds, tests, logs, stack traces. Lines that only repeat a form count once, frames of libraries little.
 
-use super::lines::{lines, without_number};
+use super::lines::{lines, visible, without_number};
 use super::piece::pieces_of_line;
+#[cfg(test)]
+use super::piece::salience;
 use super::salience::Style;
 use super::{Piece, Reducible, json};
 use crate::model::{BlockKind, Conventions, starts_with_any};
@@ -35,7 +37,14 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut pieces: Vec<Piece<'a>> = Vec::new();
     let mut forms: FxHashSet<String> = FxHashSet::default();
     let mut library = false;
+    let mut step: Option<(String, usize)> = None;
     for line in lines(input.content) {
+        let logged = logged(&line).map(|(step, text)| (step.to_owned(), visible(&text.replace("^[", "\u{1b}")).into_owned()));
+        let (name, line) = logged.map_or((None, line), |(name, text)| (Some(name), Cow::Owned(text)));
+        if name.is_none() || name.as_ref() != step.as_ref().map(|(known, _)| known) {
+            step = name.map(|name| (name, pieces.len()));
+            pieces.extend(step.iter().map(|(name, _)| Piece { lines: 0, ..Piece::line(Cow::Owned(name.clone())) }));
+        }
         if let Some((before, value)) = value_in(&line) {
             let heading = (!before.is_empty()).then_some(pieces.len());
             pieces.extend(heading.map(|_| Piece::line(Cow::Owned(before.to_owned()))));
@@ -53,10 +62,20 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
             salience: if again { piece.salience / 4.0 } else { piece.salience },
             again,
             nameless,
+            under: step.as_ref().map(|(_, place)| *place),
             ..piece
         }));
     }
     pieces
+}
+
+/// Returns the job with its step and the text of a line in the log of a CI run, which separates them by tabs and a time.
+fn logged(line: &str) -> Option<(&str, &str)> {
+    let (at, _) = line.match_indices('\t').nth(1)?;
+    let rest = line[at + 1..].trim_start_matches('\u{feff}');
+    let (time, text) = rest.split_once(' ').unwrap_or((rest, ""));
+    let is_time = time.ends_with('Z') && time.as_bytes().get(10) == Some(&b'T') && time.starts_with(|c: char| c.is_ascii_digit());
+    is_time.then_some((&line[..at], text))
 }
 
 /// Returns true if the line reports the status of a call, and not its result.
@@ -112,6 +131,24 @@ mod tests {
 
     fn input(content: &str) -> Reducible<'_> {
         Reducible::plain(BlockKind::ToolResult, content)
+    }
+
+    #[test]
+    fn lines_of_the_log_of_a_run_are_under_their_step() {
+        let log = "job\tBuild it\t2026-07-07T12:52:16.90Z make all\njob\tBuild it\t2026-07-07T12:52:17.10Z \n\
+            job\tTest\t\u{feff}2026-07-07T12:53:17.10Z ^[[31merror:^[[0m no such test\nend\ta\tb";
+        let pieces = pieces(&input(log));
+        let read: Vec<(&str, Option<usize>)> = pieces.iter().map(|piece| (&*piece.text, piece.under)).collect();
+        let expected = [
+            ("job\tBuild it", None),
+            ("make all", Some(0)),
+            ("", Some(0)),
+            ("job\tTest", None),
+            ("error: no such test", Some(3)),
+            ("end\ta\tb", None),
+        ];
+        assert_eq!(read, expected);
+        assert_eq!(pieces[4].salience, salience("error: no such test", Style::Output));
     }
 
     #[test]
