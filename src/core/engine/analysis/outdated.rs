@@ -1,8 +1,10 @@
 //! Marks tool results that are outdated because a later result supersedes them.
 
+use crate::engine::memory::command_head;
 use crate::model::paths::is_absolute;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Outdated, Session, Tool, ToolVerb, Window};
 use crate::text::names::last_components;
+use crate::text::shell::{SimpleCommand, simple_commands};
 use rustc_hash::FxHashMap;
 use std::cell::LazyCell;
 
@@ -166,14 +168,27 @@ fn short_path(path: &str) -> String {
     last_components(path, 2).replace('\\', "/")
 }
 
-/// Returns the key that attempts at the same thing share: the file, or the first two words of a command.
+/// Returns the key that attempts at the same thing share: the file, or what a command does.
 pub fn attempt(block: &Block, verb: ToolVerb) -> (ToolVerb, String) {
     let target = block.target();
     let same = match verb {
         ToolVerb::Read | ToolVerb::Edit => short_path(target),
+        ToolVerb::Run => purpose(target),
         _ => target.split_whitespace().take(2).collect::<Vec<_>>().join(" "),
     };
     (verb, same)
+}
+
+/// Returns what a command does: its programs with their subcommands. A program without one, such as `ls` or `ssh`, counts with its
+/// arguments.
+fn purpose(command: &str) -> String {
+    let step = |simple: &SimpleCommand| {
+        let head = command_head(simple)?;
+        let is_enough = head.contains(' ') && !head.ends_with(" exec");
+        Some(if is_enough { head } else { simple.line() })
+    };
+    let steps = simple_commands(command).iter().filter(|simple| !simple.is_piped).filter_map(step).collect::<Vec<_>>();
+    if steps.is_empty() { command.trim().to_owned() } else { steps.join(" && ") }
 }
 
 #[cfg(test)]
@@ -226,6 +241,20 @@ mod tests {
         check(ToolVerb::Edit, &[("/a/b.rs", 0, true), ("/a/b.rs", 0, false)], &[Some(Outdated::Succeeded), None]);
         // A plan is replaced by the next one that worked.
         check(ToolVerb::Plan, &[("", 0, false), ("", 0, false), ("", 0, true)], &[Some(Outdated::Replaced), None, None]);
+    }
+
+    #[test]
+    fn another_command_does_not_make_a_failure_good() {
+        let check = |failed: &str, later: &str, expected: bool| {
+            check(ToolVerb::Run, &[(failed, 1, true), (later, 2, false)], &[expected.then_some(Outdated::Succeeded), None]);
+        };
+        check("cargo test a 2>&1 | tail", "cargo test b", true);
+        check("cd a && cargo test", "cargo test", true);
+        check("cd a && cargo test", "cd a && ls", false);
+        check("npm run build", "npm run lint", false);
+        check("ssh host 'ls a'", "ssh host 'rm b'", false);
+        check("grep -n a b", "grep -n c d", false);
+        check("docker exec a ls", "docker exec b ps", false);
     }
 
     #[test]

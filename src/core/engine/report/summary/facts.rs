@@ -2,6 +2,7 @@
 
 use super::cleaning::{unshortened, without_tags};
 use super::{Contents, is_reply};
+use crate::engine::analysis::attempt;
 use crate::engine::memory::call_error;
 use crate::engine::reduce::outcomes;
 use crate::engine::{Analysis, plural};
@@ -76,11 +77,11 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
     let mut facts = Facts::default();
     let blocks: Vec<&Block> = turn.blocks.iter().filter_map(|number| reading.block(*number)).collect();
     // Index of the last success of each attempt.
-    let succeeded: FxHashMap<Attempt<'_>, usize> = blocks
+    let succeeded: FxHashMap<(ToolVerb, String), usize> = blocks
         .iter()
         .enumerate()
         .filter(|(_, block)| block.kind == BlockKind::ToolResult && !block.error)
-        .map(|(place, block)| (attempt(block), place))
+        .filter_map(|(place, block)| Some((attempt(block, block.tool.as_deref()?.verb), place)))
         .collect();
     let continued = blocks.iter().rposition(|block| matches!(block.role, Role::Assistant | Role::ToolUse)).unwrap_or_default();
     let settled = settled(&blocks, contents);
@@ -102,7 +103,7 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
                 // The error is resolved if the analysis reports it, or if a later call with the same tool and target succeeded in
                 // the same turn.
                 let made_good = matches!(block.usefulness.outdated, Some((Outdated::Succeeded, _)))
-                    || succeeded.get(&attempt(block)).is_some_and(|later| *later > place);
+                    || succeeded.get(&attempt(block, tool.verb)).is_some_and(|later| *later > place);
                 match made_good {
                     true => facts.fixed.push(fact),
                     false => facts.errors.extend((place >= settled).then_some(fact)),
@@ -165,14 +166,6 @@ fn looks_up(tool: &Tool) -> bool {
         ToolVerb::Run => simple_commands(&tool.target).iter().all(is_lookup),
         _ => false,
     }
-}
-
-/// The key of repeated attempts: the tool, and the first words of the target.
-type Attempt<'a> = (Option<&'a str>, Vec<&'a str>);
-
-fn attempt(block: &Block) -> Attempt<'_> {
-    let name = block.tool.as_deref().map(|tool| &*tool.name);
-    (name, block.target().split_whitespace().take(3).collect())
 }
 
 /// Returns the line with the error message; `None` if the user declined the call, or if there is only an exit code.
