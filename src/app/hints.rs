@@ -1,9 +1,9 @@
 //! Names the session in suggested commands, so that they do not act on another session.
 
 /// Commands that do not act on one session.
-pub const WITHOUT_SESSION: [&str; 13] = [
-    "completions", "gc", "git-hook", "help", "import", "install", "keep", "memory", "preset", "sessions", "store", "uninstall",
-    "usage",
+pub const WITHOUT_SESSION: [&str; 15] = [
+    "completions", "gc", "git-hook", "help", "import", "install", "keep", "memory", "preset", "search", "sessions", "store",
+    "topics", "uninstall", "usage",
 ];
 
 /// Commands that refuse to change a session that a client has open, without `--live`.
@@ -43,6 +43,7 @@ mod tests {
             ),
             ("to change them there: aperture archive 3 -s 7777", "to change them there: aperture archive 3 -s 7777"),
             ("to list all sessions: aperture sessions", "to list all sessions: aperture sessions"),
+            ("to search every session: aperture search a", "to search every session: aperture search a"),
             ("to list the changed sessions: aperture verify --all", "to list the changed sessions: aperture verify --all"),
             ("try again", "try again"),
         ] {

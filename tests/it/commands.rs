@@ -689,7 +689,7 @@ fn selectors_that_make_no_sense() {
         &["show", "toolu_nothing"],
         expect![[r#"
             error: no block has the tool-use id 'toolu_nothing'
-            hint: to find it as text: aperture search toolu_nothing -s 77777777
+            hint: to find it as text: aperture search toolu_nothing
             exit code 1
         "#]],
     );
