@@ -1,5 +1,6 @@
 //! Source files, and all text without a specific reducer: split into lines, with declarations as the most salient ones.
 
+use super::nesting::nest;
 use super::output::mark_repeated;
 use super::piece::line_pieces;
 use super::salience::Style;
@@ -13,6 +14,7 @@ pub(super) fn fits(_: &Reducible<'_>) -> bool {
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut pieces = line_pieces(input.content, Style::detect(input));
     mark_repeated(&mut pieces);
+    nest(&mut pieces);
     pieces
 }
 

@@ -1,5 +1,6 @@
 //! Inputs of tools: JSON objects in which only long texts are replaced; every other byte stays as it is.
 
+use super::nesting::nest;
 use super::piece::line_pieces;
 use super::salience::Style;
 use super::{ALWAYS, Outline, Part, Piece};
@@ -44,6 +45,7 @@ pub fn text_outline<'a>(content: &'a str, names: &InputNames) -> Option<Outline<
             piece.under = file;
         }
     }
+    nest(&mut pieces);
     Some(Outline { parts: vec![Part { pieces, place: None }] })
 }
 
@@ -55,6 +57,9 @@ fn part<'a>(text: &Text<'_>, content: &str, names: &InputNames) -> Option<Part<'
     let whole = decoded(text)?;
     let style = text.style(names);
     let mut pieces: Vec<Piece<'a>> = line_pieces(&whole, style).into_iter().map(Piece::into_owned).collect();
+    if style == Style::Code {
+        nest(&mut pieces);
+    }
     if names.commands.contains(&&*name) {
         let mut bytes = 0;
         for piece in pieces.iter_mut().take_while(|piece| {

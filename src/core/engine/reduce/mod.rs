@@ -12,6 +12,7 @@ mod json;
 mod lines;
 pub mod marker;
 mod media;
+mod nesting;
 mod output;
 mod paths;
 mod piece;

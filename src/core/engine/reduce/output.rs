@@ -1,6 +1,7 @@
 //! Output of commands: builds, tests, logs, stack traces. Lines that only repeat a form count once, frames of libraries little.
 
 use super::lines::{lines, visible, without_number};
+use super::nesting::nest;
 use super::piece::pieces_of_line;
 #[cfg(test)]
 use super::piece::salience;
@@ -66,6 +67,7 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
             ..piece
         }));
     }
+    nest(&mut pieces);
     pieces
 }
 
