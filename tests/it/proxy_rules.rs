@@ -265,13 +265,13 @@ fn a_budget_is_kept_while_the_client_writes_a_row_with_each_fast_step() {
     let original = step();
     assert!(original > 20_000, "{original}");
     wait_for("a smaller request", || Some(step()).filter(|sent| *sent < original / 2));
-    let after = client.api.seen().len();
-    assert!(after < 2_000, "{after} steps before a smaller one");
-    let more = all_or(200, 40);
-    for _ in 0..more {
+    let steps = client.api.seen().len();
+    assert!(steps < 2_000, "{steps} steps before a smaller one");
+    for _ in 0..all_or(200, 40) {
         step();
     }
-    client.accounted(after + more);
+    // A slow machine needs more steps than are listed; the proxy explains all bills before it stops.
+    client.sandbox.text(&["proxy", "stop"]);
     let log = client.log();
     assert!(log.len() == 1 && log[0].starts_with("policy: compress --budget "), "{log:?}");
     assert!(fs::read_to_string(&file).unwrap().contains(r#""type":"thinking_stripped""#), "the model binds its thinking");
