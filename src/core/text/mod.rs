@@ -1,6 +1,7 @@
 //! Texts as such: shell commands, sentences, names. Functions of strings; they know no session, no client and no disk.
 
 pub mod clauses;
+pub mod command_heads;
 pub mod cut;
 pub mod differences;
 pub mod errors;

@@ -1,8 +1,8 @@
 //! Marks tool results that are outdated because a later result supersedes them.
 
-use crate::engine::memory::command_head;
 use crate::model::paths::is_absolute;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Outdated, Session, Tool, ToolVerb, Window};
+use crate::text::command_heads::head;
 use crate::text::names::last_components;
 use crate::text::shell::{SimpleCommand, simple_commands};
 use rustc_hash::FxHashMap;
@@ -183,7 +183,7 @@ pub fn attempt(block: &Block, verb: ToolVerb) -> (ToolVerb, String) {
 /// arguments.
 fn purpose(command: &str) -> String {
     let step = |simple: &SimpleCommand| {
-        let head = command_head(simple)?;
+        let head = head(simple)?;
         let is_enough = head.contains(' ') && !head.ends_with(" exec");
         Some(if is_enough { head } else { simple.line() })
     };

@@ -2,13 +2,13 @@
 
 use super::danger::{is_dangerous, speaks_to_agent};
 use super::facts::SessionFacts;
-use super::failures::command_heads::{heads, is_publishing, purpose_of};
 use super::failures::{Failure, resolutions};
 use super::procedures::{Procedure, procedures};
 use super::project::{ProjectWork, Ranked};
 use super::statements::{Statement, topic_key as statement_key};
 use super::topic::CONTEXT;
 use crate::model::{Candidate, MemoryFile, MemoryKind, Sighting};
+use crate::text::command_heads::{heads, is_publishing, purpose_of};
 use crate::text::names::file_name;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;

@@ -24,7 +24,6 @@ mod work;
 pub use compose::{ComposeInput, Composition, HEADING, PINNED_TOKENS, about_prompt, compose, matching, pinned_tokens};
 pub use export::{SectionError, section, with_section};
 pub use facts::SessionFacts;
-pub use failures::command_heads::head as command_head;
 pub use failures::error_lines::call_error;
 pub use forgotten::{FORGOTTEN_FILE, Forgotten};
 pub use induce::{induce, of_one_session};

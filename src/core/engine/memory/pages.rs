@@ -1,10 +1,10 @@
 //! Pages and searches of the web: what the agent said that a page told, with its address or the words of the search.
 
-use super::failures::command_heads::without_wrappers;
 use super::statements::is_whole;
 use super::words::{content_words, holds_secret};
 use crate::engine::report::summary::sentences;
 use crate::model::{BlockNumber, Conventions, Key, PromptSource, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult};
+use crate::text::command_heads::without_wrappers;
 use crate::text::lists::word_lists;
 use crate::text::shell::simple_commands;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Procedures: sequences of commands of the project that several sessions ran in the same order.
 
-use super::failures::command_heads::is_publishing;
+use crate::text::command_heads::is_publishing;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Lengths of the sequences that are counted.

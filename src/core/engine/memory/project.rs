@@ -1,9 +1,9 @@
 //! The work of all sessions of a project: which commands and files it used, and how much each is worth now.
 
-use super::failures::command_heads::{heads, is_publishing};
 use super::work::{Use, UseKind};
 use crate::model::Sighting;
 use crate::model::paths::is_absolute;
+use crate::text::command_heads::{heads, is_publishing};
 use crate::text::names::file_name;
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -1,13 +1,13 @@
 //! The work of a session: the commands that it ran and the files that it named, in order.
 
 use super::danger::is_dangerous;
-use super::failures::command_heads::{head, is_publishing, is_specific, purpose_of, without_wrappers};
 use super::failures::error_lines::call_error;
 use super::project::is_of_project;
 use super::purpose::purpose;
 use crate::engine::find_secrets;
 use crate::model::paths::{is_absolute, relative};
 use crate::model::{Conventions, Key, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult};
+use crate::text::command_heads::{head, is_publishing, is_specific, purpose_of, without_wrappers};
 use crate::text::shell::{Word, quoted_word, simple_commands};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
 //! The difference between a call that failed and a related one that worked.
-use super::command_heads::without_wrappers;
+use crate::text::command_heads::without_wrappers;
 use crate::text::cut::cut;
 use crate::text::shell::{SimpleCommand, Word};
 use serde::{Deserialize, Serialize};

@@ -2,11 +2,11 @@
 
 mod call_form;
 
-use super::command_heads::{heads, is_trivial, without_wrappers, wrapper};
 use super::differences::{Change, change, is_same, replaced_program, shown};
 use super::error_lines::{CallError, Subject, call_error, is_silent_failure, missing_program, normalized};
 use crate::engine::mask;
 use crate::model::{BlockNumber, Conventions, Key, TraceContent, TraceEvent, TraceResult};
+use crate::text::command_heads::{heads, is_trivial, without_wrappers, wrapper};
 use crate::text::cut::cut;
 use crate::text::shell::SimpleCommand;
 use call_form::{CallForm, MIN_MEMBER, is_word_in, options};

@@ -1,6 +1,5 @@
 //! Failed calls: why they failed, what worked instead, and the commands that calls run.
 
-pub mod command_heads;
 mod differences;
 pub mod error_lines;
 pub mod fixes;

@@ -1,9 +1,9 @@
 //! The form of a call: what of it is compared with other calls.
 
-use super::super::command_heads::{head, is_trivial, without_wrappers};
 use super::super::error_lines::CallError;
 use crate::engine::mask;
 use crate::model::{ToolVerb, TraceCall};
+use crate::text::command_heads::{head, is_trivial, without_wrappers};
 use crate::text::shell::{SimpleCommand, simple_commands};
 use serde::{Deserialize, Serialize};
 

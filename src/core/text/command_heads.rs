@@ -1,6 +1,5 @@
 //! Heads of shell commands: the program and its subcommand, without arguments.
-//!
-//! The provider gives them to the engine as values of a call.
+
 use crate::text::lists::word_lists;
 use crate::text::names::file_name;
 use crate::text::shell::{SimpleCommand, Word, simple_commands};
