@@ -42,11 +42,12 @@ pub fn brief(text: &str) -> Brief<'_> {
 }
 
 /// Returns the clauses of a text. A reason and its consequence (`the cache is shared, so …`), and a condition and what follows from it
-/// (`if the port is taken, …`), are one.
+/// (`if the port is taken, …`), are one; so are a sentence and the one before that names its subject.
 fn clauses_of(text: &str) -> Vec<Clause> {
     let mut found: Vec<Clause> = Vec::new();
     for sentence in sentences(text) {
         let mut has_condition = false;
+        let names_subject = Sentence::new(sentence).names_subject();
         for (at, clause) in clauses(sentence).into_iter().map(str::trim).enumerate() {
             let words = Sentence::new(clause);
             let score = score(&signals_of(&words, rule(clause) == Some(Rule::Lasting)));
@@ -60,14 +61,15 @@ fn clauses_of(text: &str) -> Vec<Clause> {
                 || words.starts_with(&grammar::NARRATORS) && !words.has(&grammar::TASTES);
             let start = clause.as_ptr() as usize - text.as_ptr() as usize;
             let end = start + clause.len();
-            match found.last_mut().filter(|_| at > 0 && (has_condition || words.begins_with(&grammar::CONSEQUENCES))) {
+            let follows = at > 0 && (has_condition || words.begins_with(&grammar::CONSEQUENCES));
+            match found.last_mut().filter(|_| follows || at == 0 && !names_subject) {
                 Some(before) => {
-                    let is_opinion = before.is_opinion || is_opinion;
+                    let is_opinion = follows && before.is_opinion || is_opinion;
                     *before = Clause { start: before.start, end, score: before.score.max(score), is_opinion };
                 }
                 None => found.push(Clause { start, end, score, is_opinion }),
             }
-            has_condition = words.has(&grammar::CONDITIONS);
+            has_condition = words.is_conditional();
         }
     }
     found

@@ -131,12 +131,14 @@ impl Statements {
     }
 
     fn sentences<'p>(&self, prompt: &'p str, source: PromptSource, is_first: bool) -> Vec<Scored<'p>> {
-        // The words with a rejected call are a correction in any language, and rules are recognized in several.
-        let is_foreign = source != PromptSource::Rejection && is_foreign(prompt);
+        // The words with a rejected call are a correction in any language, and rules are recognized in several. They have the context of
+        // the call; others must say what they are about.
+        let is_rejection = source == PromptSource::Rejection;
+        let is_foreign = !is_rejection && is_foreign(prompt);
         let voice = voice(prompt, &|line| self.quoted.has(line));
         let mut shared = Vec::new();
         for (signal, holds) in [
-            (Signal::Rejection, source == PromptSource::Rejection),
+            (Signal::Rejection, is_rejection),
             (Signal::OwnAnswer, source == PromptSource::Choice),
             (Signal::Interruption, source == PromptSource::Typed && self.is_interrupted),
             (Signal::FirstPrompt, is_first),
@@ -146,10 +148,11 @@ impl Statements {
                 shared.push(signal);
             }
         }
+        let mut before = None;
         let own = voice.sentences.into_iter().filter(|sentence| !holds_credential(sentence));
-        let scored = own.map(|sentence| Scored::new(sentence, &shared));
-        // Words with a rejected call have its context; others must say what they are about.
-        let is_told = |scored: &Scored<'_>| source == PromptSource::Rejection || scored.reports_failure || scored.is_whole;
+        let scored =
+            own.map(|sentence| Scored::new(sentence, before.replace(sentence).filter(|_| !is_rejection), prompt, &shared));
+        let is_told = |scored: &Scored<'_>| is_rejection || scored.reports_failure || scored.is_whole;
         let is_read = |scored: &Scored<'_>| {
             !is_foreign || [Signal::Rule, Signal::General].iter().any(|signal| scored.signals.contains(signal))
         };
@@ -200,14 +203,17 @@ struct Scored<'a> {
 }
 
 impl<'a> Scored<'a> {
-    fn new(text: &'a str, shared: &[Signal]) -> Scored<'a> {
+    /// Returns a sentence with its signals. One whose subject is a word for something in the sentence before is quoted with that one.
+    fn new(text: &'a str, before: Option<&'a str>, prompt: &'a str, shared: &[Signal]) -> Scored<'a> {
         let mut reports_failure = false;
         let stated = rule(text);
         let is_rule = stated == Some(Rule::Lasting);
         let is_directive = stated == Some(Rule::Task) && shared.contains(&Signal::Rejection);
         let is_general = !is_rule && is_prohibition(text);
         let is_passing = !is_rule && is_passing_prohibition(text);
-        let is_whole = is_whole(text);
+        let sentence = Sentence::new(text);
+        let before = before.filter(|_| !sentence.names_subject());
+        let named = before.and_then(|before| with_subject(before, text, prompt));
         let clauses = clauses(text).into_iter().map(|clause| {
             let mut signals = signals_of(&Sentence::new(clause.trim()), is_rule);
             reports_failure |= signals.contains(&Signal::Report);
@@ -219,8 +225,17 @@ impl<'a> Scored<'a> {
             (score(&signals), signals)
         });
         let (score, signals) = clauses.max_by_key(|(score, _)| *score).unwrap_or_default();
-        Scored { text, signals, score, reports_failure, is_whole }
+        Scored { text: named.unwrap_or(text), signals, score, reports_failure, is_whole: named.is_some() || sentence.is_whole() }
     }
+}
+
+/// Returns two sentences of a prompt as one text, if nothing else is between them and the first names its subject; at most `WHOLE_TEXT` bytes.
+fn with_subject<'a>(before: &'a str, text: &'a str, prompt: &'a str) -> Option<&'a str> {
+    let offset = |part: &str| (part.as_ptr() as usize).checked_sub(prompt.as_ptr() as usize);
+    let (start, end) = (offset(before)?, offset(text)? + text.len());
+    let both = prompt.get(start..end).filter(|both| both.len() <= WHOLE_TEXT)?;
+    let between = both.get(before.len()..both.len() - text.len())?;
+    (between.trim().is_empty() && is_whole(before)).then_some(both)
 }
 
 /// Returns the best sentence and the others above the threshold, best first, within the maximum length; in order.

@@ -19,6 +19,10 @@ const STATEMENT_WORDS: usize = 4;
 /// Maximum number of words of a question without a verb behind a statement: `…, another idea?`.
 const TAIL_WORDS: usize = 4;
 
+/// Pronouns for a thing that another text names.
+const STAND_INS: [&str; 14] =
+    ["he", "it", "it's", "one", "she", "that", "that's", "them", "these", "they", "they're", "this", "those", "das"];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mood {
     Statement,
@@ -102,6 +106,21 @@ impl<'a> Sentence<'a> {
             || rest.split_whitespace().take(EARLY_WORDS).any(|word| grammar::PEOPLE.contains(&word))
     }
 
+    /// True if a word of generality qualifies what it says, not a thing: `only tabs`, unlike `the only trick`.
+    pub fn generalizes(&self) -> bool {
+        self.has_unless_after(&grammar::GENERALITIES, &["the", "not", "if"])
+    }
+
+    /// True if it opens a condition, not an indirect question: `if it fails`, unlike `check if it fails`.
+    pub fn is_conditional(&self) -> bool {
+        self.has_unless_after(&grammar::CONDITIONS, &["ask", "check", "is", "know", "see", "sure", "tell", "was", "wonder"])
+    }
+
+    fn has_unless_after(&self, phrases: &[&str], words: &[&str]) -> bool {
+        let is_free = |at: usize| self.words[..at].split_whitespace().next_back().is_none_or(|before| !words.contains(&before));
+        phrases.iter().any(|phrase| self.find(phrase).is_some_and(is_free))
+    }
+
     /// True if it gives the present value of a thing: `the port is 9090 now`.
     pub fn gives_value(&self) -> bool {
         let is_value = |word: &&str| word.contains(|c: char| c.is_ascii_digit()) || self.text.contains(&format!("`{word}"));
@@ -110,28 +129,50 @@ impl<'a> Sentence<'a> {
         words.next().is_some() && is_now && words.take(CLAUSE_WORDS).any(|word| is_value(&word))
     }
 
-    /// True if it names its subject: it neither begins nor ends with a pronoun for another text, and chooses none of the options of a
-    /// question.
+    /// True if it says by itself what it is about: it names its subject, does not end with a pronoun for another text, and chooses none of
+    /// the options of a question.
     pub fn is_whole(&self) -> bool {
-        const STAND_INS: [&str; 14] =
-            ["he", "it", "it's", "one", "she", "that", "that's", "them", "these", "they", "they're", "this", "those", "das"];
-        const LINKS: [&str; 20] = [
-            "assume", "believe", "by", "case", "default", "do", "don't", "feel", "feels", "guess", "i", "i'm", "if", "in",
-            "like", "maybe", "not", "sure", "think", "thought",
-        ];
         let tokens: Vec<&str> = self.tokens().collect();
-        let first = tokens.iter().position(|word| !LINKS.contains(word)).unwrap_or(0);
-        let subject = tokens.get(first).copied().unwrap_or_default();
-        let next = tokens.get(first + 1).copied().unwrap_or_default();
-        let is_noun =
-            matches!(subject, "this" | "that" | "these" | "those") && !grammar::AUXILIARIES.contains(&next) && !next.is_empty();
-        let begins = STAND_INS.contains(&subject) && !is_noun;
         let ends = tokens.last().is_some_and(|last| STAND_INS.contains(last) && *last != "das");
         // `A for the first, B for the rest`: the letters are those of a question.
         let is_option = self.text.split(|c: char| !c.is_alphanumeric() && !"-.'/_".contains(c)).any(|word| {
             word.len() == 1 && word.chars().all(|c| c.is_ascii_uppercase()) && !matches!(word, "I" | "C" | "R" | "V")
         }) || tokens.len() <= 2 && tokens.iter().any(|word| word.len() == 1);
-        !begins && !ends && !is_option
+        self.names_subject() && !ends && !is_option
+    }
+
+    /// True if its subject is not a pronoun for another text.
+    pub fn names_subject(&self) -> bool {
+        const LINKS: [&str; 22] = [
+            "assume", "believe", "by", "case", "default", "do", "don't", "ensure", "feel", "feels", "guess", "i", "i'm", "if",
+            "in", "like", "make", "maybe", "not", "sure", "think", "thought",
+        ];
+        let asks = self.mood == Mood::Question;
+        let mut tokens = self.tokens().skip_while(|word| LINKS.contains(word) || asks && grammar::AUXILIARIES.contains(word));
+        // A sentence of such words alone begins with its subject.
+        let subject = tokens.next().or_else(|| self.tokens().next()).unwrap_or_default();
+        let next = tokens.next().unwrap_or_default();
+        let is_noun =
+            matches!(subject, "this" | "that" | "these" | "those") && !grammar::AUXILIARIES.contains(&next) && !next.is_empty();
+        (!STAND_INS.contains(&subject) || is_noun) && !self.places_stand_in()
+    }
+
+    /// True if it says of an unnamed thing where or for which case it holds: `at release.yml it shouldn't be a secret`.
+    fn places_stand_in(&self) -> bool {
+        const PREPOSITIONS: [&str; 6] = ["at", "for", "from", "in", "on", "with"];
+        let mut tokens = self.tokens().take(2 * CLAUSE_WORDS).peekable();
+        if !tokens.next_if(|first| PREPOSITIONS.contains(first)).is_some() {
+            return false;
+        }
+        let is_finite = |word: &&str| grammar::AUXILIARIES.contains(word) || grammar::OBLIGATIONS.contains(word);
+        let subject = tokens
+            .by_ref()
+            .find(|word| grammar::FIRST_PERSON.contains(word) || word.starts_with("it") || word.starts_with("they"));
+        match subject {
+            Some("it's" | "they're") => true,
+            Some("it" | "they") => tokens.next().as_ref().is_some_and(is_finite),
+            _ => false,
+        }
     }
 
     /// Returns the number of words; each character of a script without spaces counts as one.

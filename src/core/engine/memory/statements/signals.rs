@@ -60,6 +60,7 @@ pub(super) enum Signal {
     Report,
     /// It ends with a request for confirmation.
     Tag,
+    /// It is bound to the task at hand, or adds to what was said before: `for now`, `as well`.
     Moment,
     /// It has at most three words.
     Short,
@@ -189,11 +190,11 @@ pub(super) fn signals_of(clause: &Sentence<'_>, is_rule: bool) -> Vec<Signal> {
         (Signal::Stance, clause.has(&grammar::STANCES)),
         (Signal::Taste, clause.has(&grammar::TASTES)),
         (Signal::Alternative, clause.has(&grammar::ALTERNATIVES)),
-        (Signal::Generality, clause.has(&grammar::GENERALITIES)),
+        (Signal::Generality, clause.generalizes()),
         (Signal::Rule, is_rule),
         (Signal::Value, states && clause.gives_value()),
         (Signal::Convention, !asks && clause.has(&grammar::CONVENTIONS)),
-        (Signal::Condition, !asks && clause.has(&grammar::CONDITIONS)),
+        (Signal::Condition, !asks && clause.is_conditional()),
         (Signal::Hedge, clause.has(&grammar::HEDGES)),
         (Signal::Narrative, tells),
         (Signal::Request, clause.has(&grammar::REQUESTS)),

@@ -83,7 +83,7 @@ fn tasks_questions_and_reports_are_not() {
 fn memory_and_the_manifest_agree_on_the_rules_of_the_user() {
     for (text, expected) in sentences() {
         let is_lasting = expected == Some(Rule::Lasting);
-        assert_eq!(Scored::new(&text, &[]).signals.contains(&Signal::Rule), is_lasting, "{text}");
+        assert_eq!(Scored::new(&text, None, &text, &[]).signals.contains(&Signal::Rule), is_lasting, "{text}");
         let mut statements = Statements::default();
         statements.push(&prompt(&text, PromptSource::Typed));
         let found = statements.found().last().map(|found| (found.kind, found.is_strong, found.is_lasting));
@@ -111,6 +111,41 @@ fn other_languages_are_read_for_rules_and_with_a_rejected_call() {
     ] {
         check(text, None);
         assert_eq!(second(text, PromptSource::Rejection).map(|statement| statement.text).as_deref(), Some(text));
+    }
+}
+
+#[test]
+fn an_addition_to_the_work_at_hand_does_not_outlive_it() {
+    let is_lasting = |text| second(text, PromptSource::Typed).is_some_and(|statement| statement.is_lasting);
+    for text in ["we should tag a release", "releases should be tagged by the bot", "only tabs should be used in makefiles"] {
+        assert!(is_lasting(text), "{text}");
+    }
+    for text in [
+        "we should tag a release as well",
+        "we should at least tag the release",
+        "the only catch is if a release has several tags",
+    ] {
+        assert!(!is_lasting(text), "{text}");
+    }
+}
+
+#[test]
+fn a_statement_names_its_subject() {
+    for text in ["in verbose mode we should print the commit", "for tests that should run offline we use the stub server"] {
+        check(text, Some(text));
+    }
+    // The sentence before names it.
+    let named = "can you file the issue? make sure it's in the other project";
+    check(named, Some(named));
+    assert_eq!(brief(named).text, named);
+    assert!(!brief(named).is_opinion);
+    for text in [
+        "could it be the proxy? it must be the newest version",
+        "make sure it's in the other project",
+        "on the runner it shouldn't be set",
+        "for windows they're not needed",
+    ] {
+        check(text, None);
     }
 }
 
