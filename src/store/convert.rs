@@ -43,6 +43,8 @@ const MAPPED: i64 = 2 << 30;
 /// Size of a database from which on it gets larger pages, and their size, in bytes. Source: measured, they are written in half the time.
 const LARGE_BYTES: i64 = 64 << 20;
 const LARGE_PAGE_BYTES: i64 = 16 << 10;
+/// Bytes of contents after which they are handed to the device while others are written: syncing all at the end waits for it alone.
+const SYNCED_BYTES: u64 = 64 << 20;
 /// Pause between attempts to lock a database.
 const BUSY_STEP: Duration = Duration::from_millis(20);
 /// The endings of a database and of a file that are being written.
@@ -77,9 +79,10 @@ pub fn convert_database(
     let unreadable = |cause| StoreError::Unreadable { path: directory.join(&new), cause };
     disk.make(&directory.join(&new), true).map_err(unreadable)?;
     let written = |mut source: Connection| {
-        let rows = write(&mut source, &keys, &directory.join(&new), seal, version, progress)?;
-        // Syncs the file, which SQLite did not.
-        disk.append(&directory.join(&new), &[]).map_err(unreadable)?;
+        // Syncs the file, which SQLite does not.
+        let sync = || disk.append(&directory.join(&new), &[]);
+        let rows = write(&mut source, &keys, &directory.join(&new), seal, version, &Steps { progress, sync: &sync })?;
+        sync().map_err(unreadable)?;
         // Windows replaces no file that is open; if another process has opened it, the renaming fails.
         #[cfg(windows)]
         drop(source);
@@ -129,6 +132,14 @@ fn lock(source: &Connection, patience: Duration) -> Result<(), StoreError> {
     }
 }
 
+/// The calls while contents are written.
+struct Steps<'a> {
+    /// Receives the number of written bytes.
+    progress: &'a dyn Fn(u64),
+    /// Makes the written bytes durable.
+    sync: &'a (dyn Fn() -> io::Result<()> + Sync),
+}
+
 /// Writes the content of a database to a new one, and returns the number of its rows.
 fn write(
     source: &mut Connection,
@@ -136,7 +147,7 @@ fn write(
     new: &Path,
     seal: &Seal,
     version: i32,
-    progress: &dyn Fn(u64),
+    steps: &Steps<'_>,
 ) -> Result<u64, StoreError> {
     let target = Connection::open(new)?;
     seal.register(&target)?;
@@ -157,7 +168,7 @@ fn write(
     for (table, sql) in &tables {
         target.execute_batch(sql)?;
         let count = match CONTENTS.contains(&table.as_str()) {
-            true => write_contents(source, keys, &target, seal, table, progress)?,
+            true => write_contents(source, keys, &target, seal, table, steps)?,
             false => write_rows(source, &target, table)?,
         };
         let expected: i64 = source.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
@@ -243,7 +254,7 @@ fn write_contents(
     target: &Connection,
     seal: &Seal,
     table: &str,
-    progress: &dyn Fn(u64),
+    steps: &Steps<'_>,
 ) -> Result<u64, StoreError> {
     let addresses = format!("SELECT open(address), address, length(content) FROM {table}");
     let mut addresses: Vec<ContentAddress> = source
@@ -276,7 +287,11 @@ fn write_contents(
             // Sending fails only if writing did.
             let _ = batches(addresses).try_for_each(|some| sealed.send((some, converted(some))));
         });
-        let mut done = 0;
+        let (written, hand_over) = sync_channel(0);
+        // An error here comes again at the end, where it is returned.
+        let sync = steps.sync;
+        scope.spawn(move || hand_over.iter().for_each(|()| drop(sync())));
+        let (mut done, mut synced) = (0, 0);
         for (some, contents) in to_store {
             for (of, (content, bytes)) in some.iter().zip(contents?) {
                 done += content.len() as u64;
@@ -285,7 +300,10 @@ fn write_contents(
                     false => insert.execute(params![of.sealed, content])?,
                 };
             }
-            progress(done);
+            (steps.progress)(done);
+            if done - synced >= SYNCED_BYTES && written.try_send(()).is_ok() {
+                synced = done;
+            }
         }
         Ok::<_, StoreError>(addresses.len() as u64)
     })
