@@ -13,7 +13,8 @@ pub fn is_function_word(word: &str) -> bool {
 
 /// Returns true if a lowercase word carries no information about the topic of a text.
 pub fn is_stop_word(word: &str) -> bool {
-    static KNOWN: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
+    static KNOWN: LazyLock<FxHashSet<&'static str>> =
+        LazyLock::new(|| STOP_WORDS.iter().chain(FUNCTION_WORDS.iter()).copied().collect());
     KNOWN.contains(word)
 }
 

@@ -211,7 +211,7 @@ fn has_other_value(old: &[Token], new: &[Token]) -> bool {
         return false;
     }
     let different: Vec<usize> = (0..old.len()).filter(|place| old[*place].plain != new[*place].plain).collect();
-    let content = old.iter().filter(|token| !is_stop_word(&token.plain)).count();
+    let content = old.iter().filter(|token| token.is_fact || !is_stop_word(&token.plain)).count();
     let [place] = different.as_slice() else { return false };
     let (was, is) = (&old[*place], &new[*place]);
     content >= 2 && was.is_fact && is.is_fact && ((was.is_figure && is.is_figure) || follows_name(old, *place))
@@ -342,6 +342,7 @@ mod tests {
         ("run the tests in crates/a", "run the tests in crates/b", Relation::Unrelated),
         ("Commit messages are in English.", "Write commit messages in English, in the imperative.", Relation::Same),
         ("Prefer short functions", "The server needs a restart", Relation::Unrelated),
+        ("we can go back to a tag", "if a run ends we go on to the next one as to a list, back home", Relation::Unrelated),
         ("Benutze nicht npm", "Benutze npm", Relation::Opposite),
         ("Use pnpm, not npm.", "use npm for the docs", Relation::Unrelated),
         ("never push to main", "on Fridays we push to main after lunch", Relation::Unrelated),
@@ -350,7 +351,7 @@ mod tests {
         ("no, do c", "we do all calls through the client", Relation::Unrelated),
         ("no, use tabs in web/", "use tabs in web/", Relation::Same),
         ("there is no prompt in this sequence", "a new prompt came before the stop", Relation::Unrelated),
-        ("can't we use tabs here?", "use tabs here", Relation::Unrelated),
+        ("can't we use tabs here?", "use tabs here", Relation::Same),
     ];
 
     #[test]
