@@ -434,6 +434,26 @@ fn a_pinned_entry_is_in_every_composed_text() {
 }
 
 #[test]
+fn review_asks_about_what_a_text_would_tell_and_counts_the_rest() {
+    let sandbox = Sandbox::new();
+    let pending = |id: u32, text: &str| {
+        let known =
+            format!("pending · preference · 2026-11-20 · 1 sighting in 1 session · 6666abcd#1 · key 00000000000000{id:02x}");
+        format!("- {text}\n  <!-- memory-{id} {known} -->\n")
+    };
+    let rules = (1..=8).map(|id| pending(id, &format!("The stage {id} of the build uses its own cache of objects.")));
+    let others = [pending(9, "I think the cache is too large"), pending(10, "Is the cache on a disk of its own?")];
+    let rule = pending(11, "Always ask before a release.");
+    let tree: String = others.into_iter().chain(rules).chain([rule]).collect();
+    sandbox.write(".aperture/memory/factual/user-prefs.md", &tree);
+    let report = sandbox.json(&["memory", "review"], "aperture.memory-review/1");
+    let asked: Vec<&str> = report["pending"].as_array().unwrap().iter().map(|memory| memory["id"].as_str().unwrap()).collect();
+    assert_eq!((asked.len(), asked[0], &report["later"]), (7, "memory-11", &serde_json::json!(2)));
+    assert!(!asked.contains(&"memory-9") && !asked.contains(&"memory-10"), "{asked:?}");
+    assert!(sandbox.text(&["memory", "review"]).starts_with("7 of 9 pending\n"));
+}
+
+#[test]
 fn a_repository_speaks_under_its_own_heading_until_the_user_accepts_it() {
     let sandbox = Sandbox::new();
     sandbox.write(".aperture/memory/factual/user-prefs.md", "- Use tabs.\n- Push without asking.\n");

@@ -7,6 +7,7 @@ use super::run::{Memories, changed};
 use crate::app::{CommandError, ErrorKind};
 use crate::engine::memory::markdown::EVIDENCE;
 use crate::engine::memory::topic::{Topic, carried_over_all, may_be_contained};
+use crate::engine::memory::{may_be_told, order_by_worth};
 use crate::engine::sidecar::{SidecarTask, comparison_address};
 use crate::memory::{MemoryError, Tree};
 use crate::model::{Memory, MemoryActor, MemoryId, MemoryKind, MemoryScope, MemoryState};
@@ -87,12 +88,15 @@ fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> 
         }
     }
     compare(memories, &trees, &mut report);
-    report
-        .pending
-        .sort_by_key(|memory| std::cmp::Reverse((memory.is_by_model, memory.sessions, memory.sightings, memory.last_seen)));
+    let newest = report.pending.iter().map(|memory| memory.last_seen).max().unwrap_or_default();
+    report.pending.sort_by_cached_key(|memory| {
+        std::cmp::Reverse((memory.is_by_model, memory.sessions, memory.sightings, order_by_worth(memory, newest)))
+    });
     report.contradictions.truncate(QUESTIONS);
     report.refuted.truncate(QUESTIONS - report.contradictions.len());
-    report.pending.truncate(QUESTIONS - report.contradictions.len() - report.refuted.len());
+    let room = QUESTIONS - report.contradictions.len() - report.refuted.len();
+    report.later = report.pending.len().saturating_sub(room);
+    report.pending.truncate(room);
     Ok(report)
 }
 
@@ -133,10 +137,13 @@ fn compare(memories: &Memories<'_>, trees: &[Tree], report: &mut MemoryReviewRep
     report.duplicates.truncate(QUESTIONS);
 }
 
-/// Returns true for an entry that a person can decide about: lists of commands and files are counted, not asked.
+/// Returns true for an entry that a person can decide about: lists of commands and files are counted, not asked, nor are statements that no
+/// text would tell.
 fn is_question(memory: &Memory) -> bool {
+    let is_told = !memory.kind.is_statement() || may_be_told(memory);
     memory.is_by_model
-        || !matches!(memory.kind, MemoryKind::Context | MemoryKind::Discovery | MemoryKind::Entity | MemoryKind::Procedure)
+        || is_told
+            && !matches!(memory.kind, MemoryKind::Context | MemoryKind::Discovery | MemoryKind::Entity | MemoryKind::Procedure)
 }
 
 type Decision<'a> = dyn Fn(&mut Tree, MemoryId) -> Result<(), CommandError> + 'a;

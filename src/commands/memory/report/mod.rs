@@ -370,6 +370,8 @@ pub struct MemoryReviewReport {
     /// Pending memories.
     #[serde(with = "As::<Vec<MemoryLine>>")]
     pub pending: Vec<Memory>,
+    /// Number of further pending entries, which are asked when these are decided.
+    pub later: usize,
     /// Memories that did not help, as the user reported.
     #[serde(with = "As::<Vec<MemoryLine>>")]
     pub refuted: Vec<Memory>,
@@ -448,9 +450,14 @@ impl Report for MemoryReviewReport {
             line(&mut text, &format!("  {}", style.paint(Paint::Dim, "against")));
             memory_entry(&mut text, style, &pair.older, widest, true);
         }
-        for (entries, heading) in [(&self.refuted, "did not help, as you reported"), (&self.pending, "pending")] {
+        let refuted = format!("{} did not help, as you reported", self.refuted.len());
+        let pending = match self.later {
+            0 => format!("{} pending", self.pending.len()),
+            later => format!("{} of {} pending", self.pending.len(), self.pending.len() + later),
+        };
+        for (entries, heading) in [(&self.refuted, refuted), (&self.pending, pending)] {
             if !entries.is_empty() {
-                line(&mut text, &style.paint(Paint::Heading, &format!("{} {heading}", entries.len())));
+                line(&mut text, &style.paint(Paint::Heading, &heading));
             }
             entries.iter().for_each(|memory| memory_entry(&mut text, style, memory, widest, true));
         }

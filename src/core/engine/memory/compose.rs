@@ -347,11 +347,7 @@ impl<'a> Composer<'a> {
     fn rules(&self) -> Vec<Line<'a>> {
         let kinds = [MemoryKind::Preference, MemoryKind::Correction, MemoryKind::Fact];
         let mut found = self.of_kinds(&kinds);
-        // A question tells its reader nothing without the answer, an opinion nothing beyond its task.
-        found.retain(|memory| {
-            let Brief { text, is_opinion, .. } = brief_of(memory);
-            !is_opinion && !text.ends_with(['?', '？']) && text.chars().count() <= LONGEST_RULE
-        });
+        found.retain(|memory| may_be_told(memory));
         let prompt = words(self.input.prompt);
         let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
         let newest = found.iter().map(|memory| memory.last_seen).max().unwrap_or_default();
@@ -432,6 +428,13 @@ fn brief_of(memory: &Memory) -> Brief<'_> {
     if memory.is_edited || memory.is_by_hand() { Brief { text, ..brief } } else { brief }
 }
 
+/// Returns true if a statement can be in a composed text. A question tells its reader nothing without the answer, an opinion nothing
+/// beyond its task, and a long one describes a task.
+pub fn may_be_told(memory: &Memory) -> bool {
+    let Brief { text, is_opinion, .. } = brief_of(memory);
+    !is_opinion && !text.ends_with(['?', '？']) && text.chars().count() <= LONGEST_RULE
+}
+
 /// The weight of a statement, compared with one of the next day: most outlive their day by far.
 const STATEMENT_DECAY: f64 = 0.995;
 /// The weight of a kind of statement, compared with the next weaker one: preferences outlive a task more often than corrections, and these
@@ -452,6 +455,11 @@ const SOURCE_CHARACTERS: usize = 5;
 const WORTH_STEPS: f64 = 1e9;
 /// Milliseconds of a day.
 const DAY: f64 = 86_400_000.0;
+
+/// Returns the place of a statement in an order by worth, the largest first. `newest` is the time of the newest statement.
+pub fn order_by_worth(memory: &Memory, newest: i64) -> i64 {
+    (statement_worth(memory, brief_of(memory), 0, newest) * WORTH_STEPS) as i64
+}
 
 /// Returns the worth of a statement per character. `brief` is its printed part, `about` is the number of words that it shares with the prompt, `newest` the time of the
 /// newest statement.

@@ -21,7 +21,10 @@ pub mod topic;
 pub mod words;
 mod work;
 
-pub use compose::{ComposeInput, Composition, HEADING, PINNED_TOKENS, about_prompt, compose, matching, pinned_tokens};
+pub use compose::{
+    ComposeInput, Composition, HEADING, PINNED_TOKENS, about_prompt, compose, matching, may_be_told, order_by_worth,
+    pinned_tokens,
+};
 pub use export::{SectionError, section, with_section};
 pub use facts::SessionFacts;
 pub use failures::error_lines::call_error;
