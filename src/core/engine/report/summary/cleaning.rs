@@ -127,7 +127,10 @@ fn is_code(line: &str, trimmed: &str) -> bool {
     let starts = STARTS.iter().any(|start| trimmed.starts_with(start) && (*start != "\"" || trimmed.contains("\":")));
     let ends = ENDS.iter().any(|end| trimmed.ends_with(end)) && !trimmed.ends_with(" …");
     let deep = line.starts_with("        ") && !trimmed.ends_with(['.', '?', '!']) && item(trimmed).is_none();
-    starts || ends || deep || WITHIN.iter().any(|part| trimmed.contains(part) && !trimmed.contains('`'))
+    // The prompt of a shell, `user@host directory % command`.
+    let typed = trimmed.split_once(' ').filter(|(place, _)| place.find('@').is_some_and(|at| at > 0));
+    let typed = typed.is_some_and(|(_, rest)| ["% ", "$ ", "# "].iter().any(|mark| rest.contains(mark)));
+    typed || starts || ends || deep || WITHIN.iter().any(|part| trimmed.contains(part) && !trimmed.contains('`'))
 }
 
 #[cfg(test)]
@@ -172,6 +175,7 @@ mod tests {
             "\"name\": \"x\",",
             "2026-11-22 10:00:01 12",
             "if a == b",
+            "ann@host shop % tail -f build.log",
         ];
         let conventions = Conventions { inserted_lines: vec!["[Image"], ..Conventions::default() };
         for line in noise {

@@ -174,7 +174,7 @@ pub(super) fn header(mut parts: HeaderParts, bound: u32) -> Headline {
         } else if parts.names.is_empty() && parts.topic.len() > 2 {
             parts.shorten_topic();
         } else if parts.names.pop().is_none() && (parts.topic.len() < 2 || parts.topic.pop().is_none()) {
-            if parts.topic.pop().is_some() || !std::mem::take(&mut parts.when).is_empty() {
+            if !std::mem::take(&mut parts.when).is_empty() || parts.topic.pop().is_some() {
                 continue;
             }
             let text = cut(&parts.text(), bound);
@@ -256,5 +256,9 @@ mod tests {
         assert_eq!(short(99), "21:05 tax rounding · tax.rs new.rs · 12 passed, committed");
         assert!(short(12).ends_with("· 12 passed"), "{}", short(12));
         assert_eq!(short(3), "12 passed");
+        let (topic, outcomes) = (vec!["/shop:explore".into()], vec!["edited 1 file".into()]);
+        let one = HeaderParts { when: "21:05".into(), topic, outcomes, ..HeaderParts::default() };
+        let expected = "/shop:explore · edited 1 file";
+        assert_eq!(header(one, o200k(expected)).text, expected);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cleaning::{Line, lines, without_tags};
 use crate::engine::mask;
-use crate::model::Conventions;
+use crate::model::{Conventions, starts_with_any};
 use crate::text::cut::one_line;
 
 /// Number of bytes that are analysed at the start and at the end of a text.
@@ -53,9 +53,21 @@ pub fn sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
     found
 }
 
+/// The heading of the text that a user gave to a template of a prompt.
+const INPUT_HEADING: &str = "## User Input";
+
+/// Returns the text that a user gave to a template: the fenced block after its heading.
+fn template_input(text: &str) -> Option<&str> {
+    let (before, after) = text.split_once(INPUT_HEADING)?;
+    let (_, rest) = after.trim_start().strip_prefix("```").filter(|_| before.trim().is_empty())?.split_once('\n')?;
+    rest.split_once("\n```").map(|(input, _)| input.trim()).filter(|input| !input.is_empty())
+}
+
 /// Returns the sentences of a prompt. The heading after a first sentence that only introduces it is one of them:
 /// `Implement the following plan:` and `Cache the totals`.
 pub(super) fn prompt_sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
+    let input = template_input(text).filter(|input| !sentences(input, conventions).is_empty());
+    let text = input.unwrap_or(text);
     let mut found = sentences(text, conventions);
     if found.first().is_some_and(|first| first.leads) {
         let text = without_tags(ends(text), conventions);
@@ -166,11 +178,26 @@ fn begins(text: &str, start: &str) -> bool {
     text.strip_prefix(start).is_some_and(|rest| start.ends_with(['!', '.']) || !rest.starts_with(char::is_alphanumeric))
 }
 
+/// Verbs of looking: a sentence that announces one states nothing yet, whatever reason it gives.
+const LOOKING: &[&str] =
+    &["check", "look", "verify", "inspect", "pull", "trace", "confirm", "investigat", "search", "read", "see whether", "see if"];
+
+/// Words that introduce a reason.
+const REASONS: &[&str] = &["instead of", "rather than", "because", "so that"];
+
 /// Returns true if a sentence states a reason or a decision.
 pub(super) fn decides(sentence: &Sentence) -> bool {
     salience(sentence) >= 3 && !sentence.asks() && {
         let lower = sentence.text.to_lowercase().replace('’', "'");
-        FINDINGS.iter().any(|part| lower.contains(part))
+        let actions = ["i'm ", "i'll ", "i am ", "i will "].iter().filter_map(|start| Some(lower.split_once(start)?.1));
+        let looks = actions.into_iter().any(|action| {
+            let action = action.strip_prefix("going to ").unwrap_or(action);
+            starts_with_any(action, LOOKING)
+        });
+        // An announcement decides only if it gives a reason; a condition does not; that there is a cause does not name it.
+        let is_bare = announces(&lower, false) && !REASONS.iter().any(|part| lower.contains(part));
+        let is_other = lower.starts_with("now ") || lower.starts_with("if ") || lower.contains(" is clear");
+        !looks && !is_bare && !is_other && FINDINGS.iter().any(|part| lower.contains(part))
     }
 }
 
@@ -203,6 +230,9 @@ mod tests {
         );
         check("Do all of this:\n- one thing\n\n# A heading\n", &["Do all of this:", "one thing"]);
         check("It is slow.\n\n# A heading\n", &["It is slow."]);
+        let template = |input: &str| format!("## User Input\n\n```text\n{input}\n```\n\nYou must consider it.\n\n## Outline\n");
+        check(&template("Start on FND-1."), &["Start on FND-1."]);
+        check(&template("A1"), &["You must consider it."]);
     }
 
     #[test]
@@ -232,6 +262,17 @@ mod tests {
         let score = |text: &str| sentences(text, Default::default()).first().map_or(0, salience);
         assert_eq!([score("Let me look at the file."), score("Good."), score("Here is what I found:")], [0, 0, 0]);
         assert!(score("The root cause is that `net` is rounded twice.") > score("The file has three functions in it."));
-        assert!(decides(&sentences("I chose cents rather than floats for the sum.", Default::default())[0]));
+        for (text, expected) in [
+            ("I chose cents rather than floats for the sum.", true),
+            ("I'll keep the lock because two writers share it.", true),
+            ("I’ll check the current paths rather than rely on memory.", false),
+            ("One more detail I'm verifying: the call must be in `target/`.", false),
+            ("The problem is clear from the `log` of it.", false),
+            ("I’ll update the branch, run the checks, and push the fix back to it.", false),
+            ("Now update the page to record the decision rather than the choice.", false),
+            ("If the pages imply it, that is the bug in `a_b` rather than a choice.", false),
+        ] {
+            assert_eq!(decides(&sentences(text, Default::default())[0]), expected, "{text}");
+        }
     }
 }

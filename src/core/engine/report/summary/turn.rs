@@ -8,7 +8,7 @@ use super::{
     Contents, Fillable, HEADER_TOKENS, Headline, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply, own_words,
 };
 use crate::engine::{Analysis, o200k};
-use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
+use crate::model::{Block, BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
 use crate::text::lists::word_lists;
 use crate::text::names::{file_name, is_file_name, last_components, telling_name};
 use serde_json::Value;
@@ -24,6 +24,8 @@ const LISTED: usize = 6;
 const OPEN: usize = 3;
 /// Maximum number of characters of the prompt in a header.
 const TOPIC_CHARACTERS: usize = 60;
+/// Words from which on a sentence that introduces others says what a prompt is about.
+const LONG_INTRODUCTION: usize = 10;
 /// The maximum length of a path that a header shows in full, in bytes.
 const LONGEST_PATH: usize = 24;
 
@@ -91,7 +93,10 @@ fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Par
 /// Returns the replies of the user in a turn in addition to its prompt, each in full.
 fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<BlockNumber>) -> Vec<Part> {
     let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
-    let said = blocks.filter(|block| Some(block.number) != prompt && !block.words.is_empty());
+    // A client can record a prompt twice.
+    let words = |number: Option<BlockNumber>| contents.get(&number?).map(|content| content.trim());
+    let is_again = |block: &Block| words(prompt).is_some() && words(Some(block.number)) == words(prompt);
+    let said = blocks.filter(|block| Some(block.number) != prompt && !block.words.is_empty() && !is_again(block));
     let said = said.filter(|block| is_reply(block) || is_prompt(reading, block));
     let texts = said.filter_map(|block| {
         let content = contents.get(&block.number).map(|content| unshortened(block, content, reading.session.conventions))?;
@@ -239,7 +244,8 @@ fn first_words(asked: &[Part]) -> (Vec<String>, bool) {
     let says = |part: &&Part| {
         let words = without_courtesies(&part.text).split_whitespace();
         let is_about = |word: &&str| !POINTERS.contains(&&*word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
-        words.filter(is_about).count() > 1 && !part.text.ends_with(':')
+        let words = words.filter(is_about).count();
+        words > 1 && (!part.text.ends_with(':') || words >= LONG_INTRODUCTION)
     };
     let Some(first) = asked.iter().take(4).find(says).or(asked.first()) else { return Default::default() };
     if first.text.starts_with('/') {
@@ -339,6 +345,11 @@ mod tests {
             (&["Compare authentication/authorization"], "Compare authentication/authorization"),
             (&["I want to implement this.", "Lock files of a workspace are read"], "Lock files of a workspace are read"),
             (&["fix it"], "fix it"),
+            (&["Do all of this:", "Cache the totals"], "Cache the totals"),
+            (
+                &["I built the program again and started it in the playground and see this:", "Powered by the shop"],
+                "I built the program again and started it in the playground",
+            ),
         ] {
             let asked: Vec<Part> = asked.iter().map(Part::counted).collect();
             assert_eq!(first_words(&asked).0.join(" "), expected);
