@@ -9,7 +9,7 @@ use crate::engine::summary::{
 };
 use crate::engine::{Analysis, TurnForm, files_in_work, label, mask, plural};
 use crate::model::paths::{is_absolute, is_windows_text, relative};
-use crate::model::{Block, BlockKind, BlockNumber, ToolVerb, Turn, starts_with_any};
+use crate::model::{Block, BlockKind, BlockNumber, ToolVerb, Turn, Zone, starts_with_any};
 use crate::text::cut::{cut, one_line};
 use crate::text::shell::{SimpleCommand, proven_commands, simple_commands};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -20,6 +20,8 @@ use std::ops::Range;
 
 /// Newest prompts whose words come before everything else.
 const PROMPTS: usize = 30;
+/// The same, of prompts before the last compaction.
+const COLD_PROMPTS: usize = 10;
 /// Bytes above which a prompt is assumed to be mostly pasted, and its first and last lines that count as words of the user.
 const LONG_PROMPT_BYTES: usize = 2_000;
 const LONG_PROMPT_LINES: usize = 10;
@@ -175,7 +177,8 @@ impl Units {
                 () if pasted.contains(&line) => Lane::PastedWords,
                 () if newest == Lane::Task && line < TASK_LINES => Lane::Task,
                 () if rules.contains(&line) => Lane::Rules,
-                () if at >= PROMPTS => Lane::OlderWords,
+                // The last compaction told the model what was said before it.
+                () if at >= if block.position.zone == Zone::Cold { COLD_PROMPTS } else { PROMPTS } => Lane::OlderWords,
                 () if newest == Lane::Task => Lane::RestOfTask,
                 () => newest,
             };
