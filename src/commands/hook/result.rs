@@ -23,9 +23,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     };
     let mut output = payload.tool_response.clone();
     let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-    let tool =
-        Tool { name: name.as_str().into(), verb: ToolVerb::Other, target: "".into(), scope: 0, whole: false, parameters: 0 };
-    block.tool = Some(Box::new(tool));
+    block.tool = Some(Box::new(Tool::new(name.as_str(), ToolVerb::Other, "")));
     let mut shortened = false;
     for (place, text) in shortenable_texts(name, &mut output).into_iter().enumerate() {
         let whole = estimate(text);

@@ -366,8 +366,17 @@ pub struct Tool {
     pub scope: u64,
     /// True if a read took the whole file.
     pub whole: bool,
+    /// The lines of the file that a read took, such as `1-9`; empty if it took all, or unknown ones.
+    pub lines: Box<str>,
     /// The number of members of its input.
     pub parameters: u32,
+}
+
+impl Tool {
+    /// Returns a tool with one parameter, its target.
+    pub fn new(name: &str, verb: ToolVerb, target: &str) -> Tool {
+        Tool { name: name.into(), verb, target: target.into(), scope: 0, whole: true, lines: "".into(), parameters: 1 }
+    }
 }
 
 /// Action of a tool, for supersession.

@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, Folded};
 use super::{PlanError, Scope};
-use crate::engine::summary::{Contents, Point, briefing, needed};
+use crate::engine::summary::{Contents, Point, briefing, needed, own_words};
 use crate::engine::{self, Digest, DigestSource, Preset, Rules};
 use crate::model::{Block, BlockKind, BlockNumber, Flags, Key, Level, Role, RowKind, Zone};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -90,6 +90,8 @@ impl Story {
 struct OldBlock<'a> {
     block: &'a Block,
     content: String,
+    /// The part of it from which lines are taken.
+    own: Option<String>,
     /// The words of a person in the content.
     words: Vec<String>,
     /// The prompts after it that are in no block.
@@ -147,12 +149,12 @@ impl<'a> Fold<'a> {
         let again = |block: &Block| engine::is_compacted(reading, block) || draft.source.provider.sends_again(block);
         let mut old = Vec::new();
         for block in before.filter(goes) {
-            let (content, words) = content(draft, block)?;
+            let (content, own, words) = content(draft, block)?;
             let words = if Some(block.number) == summary { quotes(draft, block, &content)? } else { words };
             let ground = draft.is_instruction(block) && !again(block);
             let whole = ground || block.pin.is_some() || block.focused || rules.protect(block, &content);
             let hidden = !ground && matches!(block.role, Role::System | Role::Thinking);
-            old.push(OldBlock { block, content, words, queued: Vec::new(), whole, hidden });
+            old.push(OldBlock { block, content, own, words, queued: Vec::new(), whole, hidden });
         }
         for (number, words) in reading.queued_words() {
             let before = old.iter_mut().filter(|old| old.block.number == number);
@@ -166,9 +168,10 @@ impl<'a> Fold<'a> {
     /// Returns the digest of the replaced blocks.
     pub(super) fn digest<'b>(&'b self, draft: &Draft<'_>, story: &Story, has_headers: bool) -> Digest<'b> {
         let told = self.old.iter().filter(|old| !old.hidden);
-        let told = told.map(|OldBlock { block, content, words, queued, whole, .. }| DigestSource {
+        let told = told.map(|OldBlock { block, content, own, words, queued, whole, .. }| DigestSource {
             block,
             content,
+            own: own.as_deref().unwrap_or(content),
             words,
             queued,
             whole: *whole,
@@ -264,20 +267,27 @@ fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<Strin
     Ok(content.lines().filter(quotes).map(|line| line.trim().to_owned()).collect())
 }
 
-/// Returns the text of a block before aperture first changed it, or its current text if the original is unknown, and the words of a
-/// person in it. Credentials are masked in both.
-fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Vec<String>), PlanError> {
-    let mask = |text: &str| draft.source.reading.known.mask(text).into_owned();
-    let words = |block: &Block, content: &str| block.words_in(content).map(mask).collect();
+/// Returns the text of a block before aperture first changed it, or its current text if the original is unknown; of a call also the
+/// texts that it writes or runs; and the words of a person in it. Credentials are masked in all.
+fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Option<String>, Vec<String>), PlanError> {
+    let reading = draft.source.reading;
+    let mask = |text: &str| reading.known.mask(text).into_owned();
+    let conventions = reading.session.conventions;
+    let words = |block: &Block, content: &str| {
+        let own = block.words_in(content).filter_map(|words| own_words(block, words, conventions));
+        own.map(mask).collect()
+    };
+    let names = &conventions.inputs;
+    let own = |sent: &str| (block.role == Role::ToolUse).then(|| mask(&engine::pack::written(sent, names)));
     match draft.original(block.number) {
         Ok(original) => {
             let words = words(&original.block, &original.content);
-            Ok((mask(&original.readable), words))
+            Ok((mask(&original.readable), own(&original.content), words))
         }
         Err(PlanError::NoOriginal(_)) => {
             let content = draft.content(block.number)?;
             let words = words(block, &content);
-            Ok((mask(&content), words))
+            Ok((mask(&content), own(&content), words))
         }
         Err(error) => Err(error),
     }

@@ -1,7 +1,7 @@
 //! Recognizes shell commands that only print a file.
 
 use super::files::join;
-use crate::text::shell::{Part, parts};
+use crate::text::shell::{Operator, Part, parts};
 use twox_hash::XxHash3_64;
 
 /// Maximum length of a stored tool target, in bytes.
@@ -18,6 +18,8 @@ pub struct Printed {
     /// The command without the file and the change of directory: equal for two calls that select the same lines.
     pub selection: String,
     pub whole: bool,
+    /// The lines that it prints, such as `1-9`; empty if all or unknown.
+    pub lines: String,
 }
 
 /// Returns the file printed by a command that does nothing else: `cat F`, `nl -ba F`, `sed -n '1,9p' F` or `head -n 5 F`, after an
@@ -27,15 +29,16 @@ pub fn printed_file(command: &str) -> Option<Printed> {
         return None;
     }
     let (mut pipelines, mut words) = (vec![Vec::new()], Vec::new());
-    for part in parts(command).into_iter().chain([Part::End { is_pipe: true, is_and: false }]) {
+    for part in parts(command).into_iter().chain([Part::End(Operator::Pipe)]) {
         match part {
             Part::Word(word) if word.substitutions.is_empty() => words.push(word.text),
             Part::Target(word) if word.text == "/dev/null" || word.text.bytes().all(|byte| byte.is_ascii_digit()) => {}
-            Part::End { is_pipe, .. } if !words.is_empty() => {
+            Part::End(Operator::Or) => return None,
+            Part::End(operator) if !words.is_empty() => {
                 pipelines.last_mut()?.push(std::mem::take(&mut words));
-                pipelines.extend((!is_pipe).then(Vec::new));
+                pipelines.extend((operator != Operator::Pipe).then(Vec::new));
             }
-            Part::End { .. } => {}
+            Part::End(_) => {}
             _ => return None,
         }
     }
@@ -48,9 +51,12 @@ pub fn printed_file(command: &str) -> Option<Printed> {
         _ => return None,
     };
     let file = pipeline.first_mut()?.pop().filter(|file| is_path(file))?;
-    let lines: Option<Vec<bool>> = pipeline.iter().map(|words| shows_all(words)).collect();
+    let shown: Option<Vec<Shown>> = pipeline.iter().map(|words| shown(words)).collect();
+    let parts: Vec<String> = shown?.into_iter().filter_map(|shown| shown.0).collect();
+    // Lines of lines have no place in the file that is known.
+    let lines = if let [lines] = &*parts { lines.clone() } else { String::new() };
     let selection = pipeline.iter().map(|words| words.join(" ")).collect::<Vec<_>>().join(" | ");
-    Some(Printed { path: join(directory, &file), selection, whole: lines?.into_iter().all(|all| all) })
+    Some(Printed { path: join(directory, &file), selection, whole: parts.is_empty(), lines })
 }
 
 /// Returns true if a word names one file or directory.
@@ -58,22 +64,36 @@ fn is_path(word: &str) -> bool {
     !word.starts_with('-') && !word.is_empty() && !word.contains(|c: char| c.is_control() || "$`*?[]{}<>|&;()!\"'\\".contains(c))
 }
 
-/// Returns true if a command without its file prints each line of its input, false if it prints a part; `None` for another command.
-fn shows_all(words: &[String]) -> Option<bool> {
+/// The lines of its input that a command prints, `None` if all; empty if unknown.
+struct Shown(Option<String>);
+
+/// Returns the lines that a command without its file prints of its input; `None` for another command.
+fn shown(words: &[String]) -> Option<Shown> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let is_range = |text: &str| text.contains('p') && text.bytes().all(|byte| byte.is_ascii_digit() || b",;p$ ".contains(&byte));
     let is_count = |text: &str| {
         let digits = text.trim_start_matches(['+', '-']);
         !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     };
-    match words.as_slice() {
-        ["cat" | "nl"] | ["cat", "-n"] | ["nl", "-ba"] => Some(true),
-        ["head" | "tail"] => Some(false),
-        ["sed", "-n", lines] if is_range(lines) => Some(false),
-        ["head" | "tail", "-n" | "-c", count] if is_count(count) => Some(false),
-        ["head" | "tail", count] if count.starts_with('-') && is_count(count.trim_start_matches("-n")) => Some(false),
-        _ => None,
-    }
+    let first = |program: &str, count: &str| match (program, count.trim_start_matches(['-', 'n']), count.strip_prefix('+')) {
+        ("head", count, _) => format!("1-{count}"),
+        (_, _, Some(from)) => format!("{from}-"),
+        (_, count, _) => format!("last {count}"),
+    };
+    let part = match words.as_slice() {
+        ["cat" | "nl"] | ["cat", "-n"] | ["nl", "-ba"] => return Some(Shown(None)),
+        [program @ ("head" | "tail")] => first(program, "10"),
+        ["sed", "-n", lines] if is_range(lines) => {
+            lines.replace(['p', '$', ' '], "").replace(',', "-").replace(';', ",").trim_end_matches(',').to_owned()
+        }
+        [program @ ("head" | "tail"), "-n", count] if is_count(count) => first(program, count),
+        ["head" | "tail", "-c", count] if is_count(count) => String::new(),
+        [program @ ("head" | "tail"), count] if count.starts_with('-') && is_count(count.trim_start_matches("-n")) => {
+            first(program, count)
+        }
+        _ => return None,
+    };
+    Some(Shown(Some(part)))
 }
 
 /// Returns the XXH3-64 hash of the parts that two equivalent calls have in common.
@@ -132,24 +152,27 @@ mod tests {
     #[test]
     fn commands_that_print_a_file_are_reads() {
         for (command, expected) in [
-            ("cat src/a.rs", "src/a.rs | cat | true"),
-            ("cd /w && sed -n '1,20p' a.py", "/w/a.py | sed -n 1,20p | false"),
-            ("cd /w\nnl -ba ./a", "/w/a | nl -ba | true"),
-            ("cd sub; cat 'a b.md' 2>/dev/null", "sub/a b.md | cat | true"),
-            ("nl -ba src/a.rs | sed -n '60,95p'", "src/a.rs | nl -ba | sed -n 60,95p | false"),
-            ("cat -n a.rs 2>&1 | head -n 5", "a.rs | cat -n | head -n 5 | false"),
-            ("sed -n '1,9p; 20,$p' a", "a | sed -n 1,9p; 20,$p | false"),
-            ("tail -n +20 log.txt", "log.txt | tail -n +20 | false"),
-            ("head -5 ~/a.md", "~/a.md | head -5 | false"),
-            ("tail -20 log.txt |\n  cat", "log.txt | tail -20 | cat | false"),
+            ("cat src/a.rs", "src/a.rs | cat | true "),
+            ("cd /w && sed -n '1,20p' a.py", "/w/a.py | sed -n 1,20p | false 1-20"),
+            ("cd /w\nnl -ba ./a", "/w/a | nl -ba | true "),
+            ("cd sub; cat 'a b.md' 2>/dev/null", "sub/a b.md | cat | true "),
+            ("nl -ba src/a.rs | sed -n '60,95p'", "src/a.rs | nl -ba | sed -n 60,95p | false 60-95"),
+            ("cat -n a.rs 2>&1 | head -n 5", "a.rs | cat -n | head -n 5 | false 1-5"),
+            ("sed -n '1,9p; 20,$p' a", "a | sed -n 1,9p; 20,$p | false 1-9,20-"),
+            ("sed -n 7p a | head -2", "a | sed -n 7p | head -2 | false "),
+            ("head -c 80 a", "a | head -c 80 | false "),
+            ("tail -n +20 log.txt", "log.txt | tail -n +20 | false 20-"),
+            ("head -5 ~/a.md", "~/a.md | head -5 | false 1-5"),
+            ("tail -20 log.txt |\n  cat", "log.txt | tail -20 | cat | false last 20"),
         ] {
-            let found = printed_file(command).map(|found| format!("{} | {} | {}", found.path, found.selection, found.whole));
+            let found = printed_file(command)
+                .map(|found| format!("{} | {} | {} {}", found.path, found.selection, found.whole, found.lines));
             assert_eq!(found.as_deref(), Some(expected), "{command}");
         }
         for command in [
-            "", "cat", "cat a b", "cat a | wc", "cat a > b", "cat a && cat b", "cat $F", "cat *.rs", "cat <<E\nx\nE", "(cat a)",
-            "cat $(ls)", "sed -n '/x/p' a", "sed -i 's/a/b/p' a", "tail -f a", "cargo test | tail -5", "cd a && cd b && cat c",
-            "cat a | tee b", "! cat a",
+            "", "cat", "cat a b", "cat a | wc", "cat a > b", "cat a && cat b", "cd a || cat b", "cat $F", "cat *.rs",
+            "cat <<E\nx\nE", "(cat a)", "cat $(ls)", "sed -n '/x/p' a", "sed -i 's/a/b/p' a", "tail -f a",
+            "cargo test | tail -5", "cd a && cd b && cat c", "cat a | tee b", "! cat a",
         ] {
             assert_eq!(printed_file(command), None, "{command}");
         }

@@ -57,7 +57,7 @@ impl Shell {
             match part {
                 Part::Word(word) | Part::Target(word) => simple.push(word),
                 Part::Function(_) => {}
-                Part::End { .. } => self.run(&std::mem::take(&mut simple), depth),
+                Part::End(_) => self.run(&std::mem::take(&mut simple), depth),
                 Part::Open => {
                     self.run(&std::mem::take(&mut simple), depth);
                     outer.push(self.directory.clone());

@@ -9,11 +9,12 @@ const VERDICTS: &[&str] = &["err!", "error", "fatal", "npm err!", "usage error"]
 const STARTS: &[&str] = &["caused by", "E   ", EXIT_CODE, "FAIL", "failed to ", "panic", "Traceback", "Uncaught", "✖", "✗", "✘"];
 static PARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let parts = [
-        " error:", " error[", " ERROR ", "Error: ", "Exception: ", "FAILED", "panicked at", " fatal:", "command not found",
+        " error:", " error[", " ERROR ", "Error: ", "Exception: ", "FAILED", PANIC, " fatal:", "command not found",
         "No such file", "ermission denied",
     ];
     AhoCorasick::new(parts).ok()
 });
+const PANIC: &str = "panicked at";
 /// Prefix of a line with the exit code of a program. Shells, test runners, CI systems and clients all write it.
 const EXIT_CODE: &str = "Exit code ";
 
@@ -26,6 +27,11 @@ pub fn is_error(line: &str) -> bool {
 pub fn is_verdict(line: &str) -> bool {
     let ends = |sign: &str| line.get(sign.len()..).is_some_and(|rest| rest.starts_with([':', '[', ' ']));
     VERDICTS.iter().any(|sign| starts_with(line, sign) && ends(sign))
+}
+
+/// Returns true if a line says why a program ended: a verdict or a panic.
+pub fn is_end_of_program(line: &str) -> bool {
+    is_verdict(line) || line.contains(PANIC)
 }
 
 /// Returns true if a line only reports the exit code of a program.
@@ -62,6 +68,7 @@ mod tests {
             ("", false, false, false),
         ] {
             assert_eq!((is_error(line), is_verdict(line), is_warning(line)), (error, verdict, warning), "{line}");
+            assert_eq!(is_end_of_program(line), verdict || line.contains("panicked"), "{line}");
         }
     }
 }

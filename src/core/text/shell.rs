@@ -24,16 +24,24 @@ pub enum Part {
     /// The file, the text or the descriptor of a redirection.
     Target(Word),
     /// The end of a simple command.
-    End {
-        /// True if the next one reads its output.
-        is_pipe: bool,
-        /// True if the next one runs only after its success.
-        is_and: bool,
-    },
+    End(Operator),
     Open,
     Close,
     /// The name of a function whose body follows.
     Function(String),
+}
+
+/// The operator after a simple command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// The next command runs in any case: `;`, `&`, the end of a line or of the text.
+    Then,
+    /// The next command reads its output.
+    Pipe,
+    /// The next command runs only after its success.
+    And,
+    /// The next command runs only after its failure.
+    Or,
 }
 
 /// A word without its quotation marks.
@@ -85,7 +93,7 @@ pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
     let command = without_documents(command);
     let mut reader = Reader::default();
     reader.read(&command[..command.floor_char_boundary(MAX_COMMAND)]);
-    reader.end("");
+    reader.end(Operator::Then);
     let mut functions: Vec<String> = Vec::new();
     let mut commands: Vec<SimpleCommand> = Vec::new();
     let mut current = SimpleCommand::default();
@@ -97,9 +105,9 @@ pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
             }
             Part::Word(_) | Part::Target(_) => {}
             Part::Function(name) => functions.push(name),
-            Part::End { .. } | Part::Open | Part::Close => {
-                let is_piped = matches!(part, Part::End { is_pipe: true, .. });
-                let is_after_success = matches!(part, Part::End { is_and: true, .. });
+            Part::End(_) | Part::Open | Part::Close => {
+                let is_piped = part == Part::End(Operator::Pipe);
+                let is_after_success = part == Part::End(Operator::And);
                 // A line feed behind a pipe does not end the pipeline.
                 let is_piped = is_piped || current.words.is_empty() && current.is_piped;
                 // Nor does one behind `&&`.
@@ -202,7 +210,7 @@ impl Reader {
                     &after[1..]
                 }
                 '|' if !after.starts_with('|') => {
-                    self.end("|");
+                    self.end(Operator::Pipe);
                     after
                 }
                 '(' | ')' => {
@@ -212,8 +220,11 @@ impl Reader {
                     after
                 }
                 ';' | '&' | '|' | '\n' => {
-                    let is_and = character == '&' && after.starts_with('&');
-                    self.end(if is_and { "&&" } else { "" });
+                    self.end(match (character, after.starts_with(character)) {
+                        ('&', true) => Operator::And,
+                        ('|', _) => Operator::Or,
+                        _ => Operator::Then,
+                    });
                     after.strip_prefix(['&', '|']).filter(|_| after.starts_with(character)).unwrap_or(after)
                 }
                 _ if character.is_whitespace() => {
@@ -290,10 +301,10 @@ impl Reader {
     }
 
     /// Ends a simple command before an operator.
-    fn end(&mut self, operator: &str) {
+    fn end(&mut self, operator: Operator) {
         self.end_word();
         self.is_target = false;
-        self.parts.push(Part::End { is_pipe: operator == "|", is_and: operator == "&&" });
+        self.parts.push(Part::End(operator));
     }
 }
 

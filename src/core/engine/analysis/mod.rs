@@ -8,11 +8,12 @@ mod outdated;
 pub mod references;
 pub mod staleness_limits;
 pub mod states;
+mod successes;
 mod topics;
 mod turns;
 mod zones;
 
-pub use outdated::attempt;
+pub use successes::Successes;
 
 use crate::engine::cost::{capacity, tokens};
 use crate::engine::{Known, StalePolicy};

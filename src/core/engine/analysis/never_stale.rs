@@ -86,8 +86,7 @@ mod tests {
 
     fn read(target: &str) -> Block {
         let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-        let (name, target) = ("Read".into(), target.into());
-        block.tool = Some(Box::new(Tool { name, verb: ToolVerb::Read, target, scope: 0, whole: true, parameters: 1 }));
+        block.tool = Some(Box::new(Tool::new("Read", ToolVerb::Read, target)));
         block
     }
 

@@ -1,10 +1,8 @@
 //! Marks tool results that are outdated because a later result supersedes them.
 
+use super::successes::{Successes, short_path};
 use crate::model::paths::is_absolute;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Outdated, Session, Tool, ToolVerb, Window};
-use crate::text::command_heads::head;
-use crate::text::names::last_components;
-use crate::text::shell::{SimpleCommand, simple_commands};
 use rustc_hash::FxHashMap;
 use std::cell::LazyCell;
 
@@ -34,17 +32,17 @@ impl ToolResult<'_> {
 
 /// Later results in the window than the examined one.
 #[derive(Default)]
-struct Later {
+struct Later<'a> {
     contents: FxHashMap<Key, BlockNumber>,
     reads: FxHashMap<String, Vec<(u64, bool, BlockNumber)>>,
     edits: FxHashMap<String, BlockNumber>,
     runs: FxHashMap<(ToolVerb, u64), BlockNumber>,
     plan: Option<BlockNumber>,
-    successes: FxHashMap<(ToolVerb, String), Vec<(u32, BlockNumber)>>,
+    successes: Successes<'a>,
 }
 
-impl Later {
-    fn record(&mut self, result: &ToolResult<'_>) {
+impl<'a> Later<'a> {
+    fn record(&mut self, result: &ToolResult<'a>) {
         let (block, number) = (result.block, result.block.number);
         // Of several equal results the last one is named: each of the others may be removed itself.
         if block.bytes >= DUPLICATE_BYTES {
@@ -64,16 +62,14 @@ impl Later {
         if result.file(ToolVerb::Plan).is_some() {
             self.plan = self.plan.or(Some(number));
         }
-        if let Some((tool, _)) = result.tool.as_ref().filter(|_| !block.error) {
-            self.successes.entry(attempt(block, tool.verb)).or_default().push((block.position.step, number));
-        }
+        self.successes.add(block, block.target());
     }
 }
 
 /// A reason why a result is outdated, and the lookup of the later result that outdates it.
 struct Rule {
     reason: Outdated,
-    find: fn(&ToolResult<'_>, &Later) -> Option<BlockNumber>,
+    find: fn(&ToolResult<'_>, &Later<'_>) -> Option<BlockNumber>,
 }
 
 /// All rules, the most important reason first. A result has every reason whose rule applies.
@@ -98,10 +94,10 @@ static RULES: &[Rule] = &[
     Rule {
         reason: Outdated::Succeeded,
         find: |result, later| {
-            let (block, (tool, _)) = (result.block, result.tool.as_ref().filter(|_| result.block.error)?);
-            let attempts = later.successes.get(&attempt(block, tool.verb))?;
-            let soon = |(step, _): &&(u32, BlockNumber)| step.saturating_sub(block.position.step) <= RETRY_STEPS;
-            Some(attempts.iter().find(soon)?.1)
+            let failed = Some(result.block).filter(|block| block.error)?;
+            let success = later.successes.after(failed, failed.target())?;
+            let is_soon = success.position.step.saturating_sub(failed.position.step) <= RETRY_STEPS;
+            is_soon.then_some(success.number)
         },
     },
     Rule { reason: Outdated::EditedLater, find: |result, later| later.edits.get(result.file(ToolVerb::Read)?.1).copied() },
@@ -163,34 +159,6 @@ impl Files {
     }
 }
 
-/// The last two parts of a path: the same file seen from different directories.
-fn short_path(path: &str) -> String {
-    last_components(path, 2).replace('\\', "/")
-}
-
-/// Returns the key that attempts at the same thing share: the file, or what a command does.
-pub fn attempt(block: &Block, verb: ToolVerb) -> (ToolVerb, String) {
-    let target = block.target();
-    let same = match verb {
-        ToolVerb::Read | ToolVerb::Edit => short_path(target),
-        ToolVerb::Run => purpose(target),
-        _ => target.split_whitespace().take(2).collect::<Vec<_>>().join(" "),
-    };
-    (verb, same)
-}
-
-/// Returns what a command does: its programs with their subcommands. A program without one, such as `ls` or `ssh`, counts with its
-/// arguments.
-fn purpose(command: &str) -> String {
-    let step = |simple: &SimpleCommand| {
-        let head = head(simple)?;
-        let is_enough = head.contains(' ') && !head.ends_with(" exec");
-        Some(if is_enough { head } else { simple.line() })
-    };
-    let steps = simple_commands(command).iter().filter(|simple| !simple.is_piped).filter_map(step).collect::<Vec<_>>();
-    if steps.is_empty() { command.trim().to_owned() } else { steps.join(" && ") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,8 +171,7 @@ mod tests {
             session.rows.push(Row::new(RowKind::User));
             let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
             (block.number, block.error) = (place as u32 + 1, *error);
-            let (name, target) = ("T".into(), (*target).into());
-            block.tool = Some(Box::new(Tool { name, verb, target, scope: *scope, whole: *scope == 0, parameters: 1 }));
+            block.tool = Some(Box::new(Tool { scope: *scope, whole: *scope == 0, ..Tool::new("T", verb, target) }));
             session.blocks.push(block);
         }
         let window = Window { blocks: (1..=results.len() as u32).collect(), ..Window::default() };
@@ -239,22 +206,10 @@ mod tests {
         check(ToolVerb::Run, &[("cargo test", 1, false), ("cargo test", 1, true)], &[Some(Outdated::RunAgain), None]);
         // A failure that was made good is outdated.
         check(ToolVerb::Edit, &[("/a/b.rs", 0, true), ("/a/b.rs", 0, false)], &[Some(Outdated::Succeeded), None]);
+        check(ToolVerb::Run, &[("cd a && cargo test", 1, true), ("cargo test", 2, false)], &[Some(Outdated::Succeeded), None]);
+        check(ToolVerb::Run, &[("cargo test a", 1, true), ("cargo test b", 2, false)], &[None, None]);
         // A plan is replaced by the next one that worked.
         check(ToolVerb::Plan, &[("", 0, false), ("", 0, false), ("", 0, true)], &[Some(Outdated::Replaced), None, None]);
-    }
-
-    #[test]
-    fn another_command_does_not_make_a_failure_good() {
-        let check = |failed: &str, later: &str, expected: bool| {
-            check(ToolVerb::Run, &[(failed, 1, true), (later, 2, false)], &[expected.then_some(Outdated::Succeeded), None]);
-        };
-        check("cargo test a 2>&1 | tail", "cargo test b", true);
-        check("cd a && cargo test", "cargo test", true);
-        check("cd a && cargo test", "cd a && ls", false);
-        check("npm run build", "npm run lint", false);
-        check("ssh host 'ls a'", "ssh host 'rm b'", false);
-        check("grep -n a b", "grep -n c d", false);
-        check("docker exec a ls", "docker exec b ps", false);
     }
 
     #[test]
@@ -290,8 +245,7 @@ mod tests {
             for (number, (verb, error)) in (1..).zip(smallest(rule.reason)) {
                 let block = Block::new(BlockKind::ToolResult, Role::ToolResult);
                 let bytes = if rule.reason == Outdated::Duplicate { DUPLICATE_BYTES } else { 1 };
-                let (name, target) = ("T".into(), "/a/b.rs".into());
-                let tool = Some(Box::new(Tool { name, verb, target, scope: 0, whole: true, parameters: 1 }));
+                let tool = Some(Box::new(Tool::new("T", verb, "/a/b.rs")));
                 session.blocks.push(Block { number, bytes, error, tool, ..block });
             }
             mark(&mut session, &Window { blocks: vec![1, 2], ..Window::default() });
@@ -306,19 +260,11 @@ mod tests {
         let mut session = Session::default();
         for (number, verb) in [(1, ToolVerb::Read), (2, ToolVerb::Edit), (3, ToolVerb::Read)] {
             let block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            let (name, target) = ("T".into(), "/a/b.rs".into());
-            let tool = Some(Box::new(Tool { name, verb, target, scope: 0, whole: true, parameters: 1 }));
+            let tool = Some(Box::new(Tool::new("T", verb, "/a/b.rs")));
             session.blocks.push(Block { number, bytes: DUPLICATE_BYTES, tool, ..block });
         }
         mark(&mut session, &Window { blocks: vec![1, 2, 3], ..Window::default() });
         let expected = [(Outdated::Duplicate, 3), (Outdated::ReadAgain, 3), (Outdated::EditedLater, 2)];
         assert_eq!(session.blocks[0].usefulness.reasons, expected);
-    }
-
-    #[test]
-    fn a_file_is_known_by_its_last_two_parts() {
-        for (path, short) in [("/a/b/c.rs", "b/c.rs"), ("c.rs", "c.rs"), ("C:\\x\\y.rs", "x/y.rs"), ("", "")] {
-            assert_eq!(short_path(path), short);
-        }
     }
 }

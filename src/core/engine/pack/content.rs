@@ -110,7 +110,7 @@ pub(super) fn is_content(block: &Block) -> bool {
 }
 
 /// Returns the texts that the input of a tool writes or runs: of JSON the members with such names, any other input as it is.
-pub(super) fn written(input: &str, names: &InputNames) -> String {
+pub fn written(input: &str, names: &InputNames) -> String {
     let is_written = |name: &str| {
         let lists = [&names.written, &names.patches, &names.commands];
         lists.iter().any(|list| list.contains(&name)) || names.replacements.iter().any(|(_, after)| *after == name)

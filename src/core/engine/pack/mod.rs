@@ -11,7 +11,7 @@ mod tests;
 mod units;
 mod worth;
 
-pub use content::{Source, Sources, contents_of, needed};
+pub use content::{Source, Sources, contents_of, needed, written};
 
 use crate::engine::search::Query;
 use crate::engine::{Analysis, TurnForm, tokens};

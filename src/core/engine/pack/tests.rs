@@ -24,7 +24,7 @@ fn inputs_are_read_by_the_names_of_their_members() {
         replacements: vec![("old", "new")],
         ..Default::default()
     };
-    let check = |input: &str, expected: &str| assert_eq!(content::written(input, &names), expected, "{input}");
+    let check = |input: &str, expected: &str| assert_eq!(written(input, &names), expected, "{input}");
     check(r#"{"path":"a.rs","edits":[{"old":"a","new":"b"},{"old":"c","new":"d"}]}"#, "b\nd");
     check(r#"{"run":"make","timeout":5}"#, "make");
     check("*** a patch", "*** a patch");

@@ -3,6 +3,7 @@
 use super::content::{LiveBlocks, Sources, contents_of, is_content, strings, written};
 use super::worth::{LINE_BYTES, Piece, need, pieces, plain};
 use super::{ALWAYS, LANES, Lane, OtherSession, Unit, Wanted};
+use crate::engine::analysis::Successes;
 use crate::engine::search::Query;
 use crate::engine::summary::{
     Headline, Part, PointKind, SessionSummary, Told, error_line, functions_in_work, is_chatter, is_client_command, own_words,
@@ -11,7 +12,6 @@ use crate::engine::{Analysis, TurnForm, files_in_work, label, mask, plural};
 use crate::model::paths::{is_absolute, is_windows_text, relative};
 use crate::model::{Block, BlockKind, BlockNumber, ToolVerb, Turn, Zone, starts_with_any};
 use crate::text::cut::{cut, one_line};
-use crate::text::shell::{SimpleCommand, proven_commands, simple_commands};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -262,8 +262,9 @@ impl Units {
         let conventions = reading.session.conventions;
         let mut ranked: Vec<(usize, BlockNumber, String)> = Vec::new();
         let (failed, others): (Vec<_>, Vec<_>) = live.last_results(sources).into_iter().partition(|(block, _)| block.error);
-        let proven = Proven::by(&others);
-        for (block, whole) in failed.into_iter().filter(|(block, whole)| !proven.holds(block, whole)) {
+        let mut successes = Successes::default();
+        others.iter().for_each(|(block, target)| successes.add(block, target));
+        for (block, whole) in failed.into_iter().filter(|(block, whole)| successes.after(block, whole).is_none()) {
             let Some(source) = sources.get(&block.number) else { continue };
             let target = relative(&whole, directory(reading));
             let target = mask(&cut(&one_line(target), FAILED_CHARACTERS)).into_owned();
@@ -450,33 +451,6 @@ impl Units {
     }
 }
 
-/// The simple commands that succeeded, by the last block whose success proves it: those that `&&` joined, or that ran alone.
-struct Proven(FxHashMap<String, BlockNumber>);
-
-impl Proven {
-    /// Collects them from results with their targets.
-    fn by(results: &[(&Block, String)]) -> Proven {
-        let mut proven: FxHashMap<String, BlockNumber> = FxHashMap::default();
-        for (block, target) in results.iter().filter(|(block, _)| is_command(block)) {
-            for simple in proven_commands(target) {
-                let last = proven.entry(simple.line()).or_default();
-                *last = block.number.max(*last);
-            }
-        }
-        Proven(proven)
-    }
-
-    /// Returns true if all simple commands of a failed call succeeded later. A change of the directory is not one, nor is a reader of
-    /// another command's output.
-    fn holds(&self, failed: &Block, target: &str) -> bool {
-        let commands = if is_command(failed) { simple_commands(target) } else { Vec::new() };
-        let is_step = |simple: &&SimpleCommand| !simple.is_piped && simple.words.first().is_none_or(|first| first.text != "cd");
-        let mut steps = commands.iter().filter(is_step).peekable();
-        let succeeded = |simple: &SimpleCommand| self.0.get(&simple.line()).is_some_and(|last| *last > failed.number);
-        steps.peek().is_some() && steps.all(succeeded)
-    }
-}
-
 fn is_command(block: &Block) -> bool {
     block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Run)
 }
@@ -597,27 +571,6 @@ fn text_of(reading: &Analysis, block: &Block, sources: &Sources) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Role, Tool};
-
-    #[test]
-    fn a_failed_command_succeeded_later_if_its_parts_did() {
-        let result = |number, target: &str| {
-            let mut block = Block { number, ..Block::new(BlockKind::ToolResult, Role::ToolResult) };
-            let (name, target) = ("Bash".into(), target.into());
-            block.tool = Some(Box::new(Tool { name, verb: ToolVerb::Run, target, scope: 0, whole: true, parameters: 1 }));
-            block
-        };
-        let (compound, piped) = (result(9, "cd a && make fmt && make lint"), result(9, "make test | tail"));
-        let proven = Proven::by(&[&compound, &piped].map(|block| (block, block.target().to_owned())));
-        let check = |number: BlockNumber, target: &str, expected: bool| {
-            assert_eq!(proven.holds(&result(number, target), target), expected, "{target}");
-        };
-        check(5, "make lint 2>&1 | tail -3", true);
-        check(5, "cd a && make lint && make fmt", true);
-        check(5, "make fmt && make test", false);
-        check(10, "make lint", false);
-        check(5, "cd a", false);
-    }
 
     #[test]
     fn a_statement_replaces_one_with_another_value() {

@@ -334,8 +334,7 @@ mod tests {
     fn a_tool_use_is_known_by_its_text() {
         let inputs = InputNames { written: vec!["content"], ..InputNames::default() };
         let conventions = Conventions { inputs, ..Conventions::default() };
-        let (name, target) = ("Write".into(), "/home/me/shop/src/a.rs".into());
-        let tool = Tool { name, verb: ToolVerb::Edit, target, scope: 0, whole: true, parameters: 2 };
+        let tool = Tool::new("Write", ToolVerb::Edit, "/home/me/shop/src/a.rs");
         for (content, expected) in [
             (r#"{"file_path":"/home/me/shop/src/a.rs","content":"fn a() {\n}\nfn b() {}"}"#, "3 lines: fn a, fn b"),
             (r#"{"url":"https://a.b","prompt":"What does it say?"}"#, "What does it say?"),

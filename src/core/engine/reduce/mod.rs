@@ -24,7 +24,7 @@ mod table;
 pub use hint::hint;
 pub use lines::{numbered, without_number};
 pub use media::described;
-pub use piece::{ALWAYS, KeptPieces, Line, Piece, line_pieces, names, rendered};
+pub use piece::{ALWAYS, KeptPieces, Line, Piece, extract, names, rendered};
 pub use salience::{Style, declaration, outcomes};
 
 use crate::engine::content::encoded;
@@ -185,6 +185,11 @@ impl<'a> Outline<'a> {
         self.parts.iter().map(|part| &*part.pieces)
     }
 
+    /// Returns the pieces of a content that is a text.
+    pub fn into_pieces(self) -> Vec<Piece<'a>> {
+        self.parts.into_iter().next().filter(|part| part.place.is_none()).map(|part| part.pieces).unwrap_or_default()
+    }
+
     /// Renders a content with the kept pieces of each text, after a marker line; `None` if it cannot be written.
     ///
     /// `kept` has one element for each of [`Outline::texts`]. A text without kept pieces becomes the marker line, with the held
@@ -255,7 +260,7 @@ fn is_placeholder(input: &Reducible<'_>) -> bool {
 /// Checks how a content reads of which all pieces are kept.
 #[cfg(test)]
 fn check_pieces(name: &str, verb: crate::model::ToolVerb, content: &str, expected: &str) {
-    let tool = Tool { name: "T".into(), verb, target: "t".into(), scope: 0, whole: true, parameters: 1 };
+    let tool = Tool::new("T", verb, "t");
     let input = Reducible {
         kind: BlockKind::ToolResult,
         tool: Some(&tool),
@@ -332,7 +337,7 @@ mod tests {
             let name = reducer.name;
             let (_, kind, verb, target, content) =
                 examples.iter().find(|(of, ..)| *of == name).unwrap_or_else(|| panic!("no example for {name}"));
-            let tool = Tool { name: "T".into(), verb: *verb, target: (*target).into(), scope: 0, whole: true, parameters: 1 };
+            let tool = Tool::new("T", *verb, target);
             let images =
                 if *kind == BlockKind::Image { vec![Image { width: 9, height: 9, bytes: 0, fault: None }] } else { Vec::new() };
             let media = Media { images, ..Media::default() };

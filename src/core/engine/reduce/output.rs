@@ -8,6 +8,7 @@ use super::piece::salience;
 use super::salience::Style;
 use super::{Piece, Reducible, json};
 use crate::model::{BlockKind, Conventions, starts_with_any};
+use crate::text::errors::is_end_of_program;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -20,11 +21,15 @@ const LIBRARIES: &[&str] = &[
 const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
 /// Lines at the beginning of a result among which are those that the client adds.
 const ENVELOPE_LINES: usize = 6;
-/// Prefixes of lines with which tools report progress.
+/// Prefixes of lines with which tools report progress, and suffixes of those that report a success among many.
 const PROGRESS: &[&str] = &[
-    "Compiling ", "Checking ", "Downloading ", "Downloaded ", "Unpacking ", "Fetching ", "Installing ", "Collecting ",
-    "Using cached ", "Get:", "Preparing to unpack ", "Selecting previously ",
+    "=== RUN ", "=== PAUSE ", "=== CONT ", "--- PASS: ", "ok  \t", "Compiling ", "Checking ", "Downloading ", "Downloaded ",
+    "Unpacking ", "Fetching ", "Installing ", "Collecting ", "Using cached ", "Get:", "Preparing to unpack ",
+    "Selecting previously ",
 ];
+const SUCCESS: &[&str] = &[" ... ok", " ... ignored"];
+/// Salience of the first line that says why a program ended.
+const FIRST_FAILURE: f32 = 0.03;
 /// Bytes of a line from which on JSON in it is taken apart.
 const JSON_BYTES: usize = 400;
 
@@ -39,6 +44,7 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut forms: FxHashSet<String> = FxHashSet::default();
     let mut library = false;
     let mut step: Option<(String, usize)> = None;
+    let mut has_failed = false;
     for line in lines(input.content) {
         let logged = logged(&line).map(|(step, text)| (step.to_owned(), visible(&text.replace("^[", "\u{1b}")).into_owned()));
         let (name, line) = logged.map_or((None, line), |(name, text)| (Some(name), Cow::Owned(text)));
@@ -58,9 +64,16 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
         let source = library && !frame && line.starts_with("    ");
         library = frame && LIBRARIES.iter().any(|part| text.contains(part));
         let again = library || source || !forms.insert(form(text));
-        let nameless = PROGRESS.iter().any(|start| text.starts_with(start));
+        // A runner of tasks names the task before the lines of its output.
+        let own = text.strip_prefix('[').and_then(|rest| Some(rest.split_once("] ")?.1.trim_start())).unwrap_or(text);
+        let nameless = starts_with_any(own, PROGRESS) || SUCCESS.iter().any(|end| text.ends_with(end));
+        let is_failure = !again && is_end_of_program(text) && !std::mem::replace(&mut has_failed, true);
         pieces.extend(pieces_of_line(line, Style::Output).into_iter().map(|piece| Piece {
-            salience: if again { piece.salience / 4.0 } else { piece.salience },
+            salience: match () {
+                () if is_failure => FIRST_FAILURE,
+                () if again => piece.salience / 4.0,
+                () => piece.salience,
+            },
             again,
             nameless,
             under: step.as_ref().map(|(_, place)| *place),
@@ -123,12 +136,13 @@ mod tests {
 
     #[test]
     fn lines_of_one_form_count_once() {
-        let target = "cargo test".into();
-        let tool = Tool { name: "Bash".into(), verb: ToolVerb::Run, target, scope: 0, whole: true, parameters: 1 };
+        let tool = Tool::new("Bash", ToolVerb::Run, "cargo test");
         let content = "step 1 of 20\nstep 12 of 20\nerror: no\n    at main (/a/node_modules/x.js:1:2)\nstep by step";
         let input = Reducible { tool: Some(&tool), ..input(content) };
         let again: Vec<bool> = pieces(&input).iter().map(|piece| piece.again).collect();
         assert_eq!(again, [false, true, false, true, false]);
+        let saliences: Vec<f32> = pieces(&self::input("error: no\nerror: none")).iter().map(|piece| piece.salience).collect();
+        assert_eq!(saliences, [FIRST_FAILURE, salience("error: none", Style::Output)]);
     }
 
     fn input(content: &str) -> Reducible<'_> {
@@ -150,13 +164,12 @@ mod tests {
             ("end\ta\tb", None),
         ];
         assert_eq!(read, expected);
-        assert_eq!(pieces[4].salience, salience("error: no such test", Style::Output));
+        assert_eq!(pieces[4].salience, FIRST_FAILURE);
     }
 
     #[test]
     fn lines_of_progress_have_no_names() {
-        let content =
-            "Chunk ID: a1b2c3\nWall time: 0.2 seconds\nProcess exited with code 1\nOutput:\n   Compiling a_b v1.0.0\nab_cd";
+        let content = "Chunk ID: a1b2c3\nWall time: 0.2 seconds\nProcess exited with code 1\nOutput:\n   Compiling a_b v1.0.0\n[lint]    Checking a_b v1\ntest a_b ... ok\nab_cd";
         let conventions = Conventions {
             envelope_lines: vec!["Chunk ID: ", "Wall time: ", "Process exited with code 0"],
             envelope_titles: vec!["Output:"],
@@ -165,7 +178,7 @@ mod tests {
         let input = Reducible { conventions: &conventions, ..input(content) };
         let outline = outline(&input).unwrap();
         let nameless: Vec<bool> = outline.texts().flatten().map(|piece| piece.nameless).collect();
-        assert_eq!(nameless, [true, true, false, true, true, false]);
+        assert_eq!(nameless, [true, true, false, true, true, true, true, false]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Pieces: the units of a content that are kept or omitted, and the rendering of a content with omitted pieces.
 
-use super::lines::{count_lines, is_numbered_line, lines, without_number};
+use super::lines::{count_lines, is_numbered_line, lines, numbered, without_number};
 use super::salience::{LineKind, Style, line_kind};
 use crate::engine::content::terms;
 use crate::text::sentence::ends;
@@ -233,6 +233,45 @@ pub fn rendered(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
     text
 }
 
+/// Renders the kept pieces of a text as an extract, without its indentation. A gap between them is `…`, and in a file that was read
+/// the number of the line after it. What is omitted before and after them has no mark.
+pub fn extract(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
+    let places: Vec<usize> = (0..pieces.len()).filter(|place| kept.pieces[*place] || pieces[*place].held).collect();
+    let lines = places.iter().filter(|place| !pieces[**place].inline).map(|place| without_number(&pieces[*place].text));
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let outermost = lines.filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or_default();
+    let mut text = String::new();
+    let (mut next, mut is_listed) = (0, false);
+    for (at, place) in places.iter().copied().enumerate() {
+        let piece = &pieces[place];
+        // Headings of which only the name is kept, such as the files of hits, are a list.
+        let is_bare =
+            piece.lines == 0 && !piece.inline && places.get(at + 1).is_none_or(|next| pieces[*next].under != Some(place));
+        if is_bare && is_listed {
+            text.push_str(", ");
+            text.push_str(&piece.text);
+            next = place + 1;
+            continue;
+        }
+        is_listed = is_bare;
+        let line = without_number(&piece.text);
+        let is_gap = next > 0 && pieces[next..place].iter().any(|piece| !without_number(&piece.text).trim().is_empty());
+        next = place + 1;
+        if piece.inline {
+            text.push_str(if is_gap { " … " } else { "" });
+            text.push_str(line);
+            continue;
+        }
+        let number = numbered(&piece.text).filter(|_| is_gap || text.is_empty()).map(|(number, _)| number);
+        if !text.is_empty() {
+            text.push_str(if is_gap && number.is_none() { "\n…\n" } else { "\n" });
+        }
+        number.iter().for_each(|number| text.push_str(&format!("{number}→")));
+        text.push_str(line.get(outermost..).unwrap_or(line.trim_start()));
+    }
+    text
+}
+
 fn push_piece(text: &mut String, piece: &Piece<'_>) {
     if !text.is_empty() {
         // The parts of a line are joined, unless a marker is between them.
@@ -321,6 +360,24 @@ mod tests {
         check(&lines, &[3], &format!("…\n{}\n[… 8 lines]", line(3)));
         check(&lines, &[3, 6], &format!("…\n{}\n[… 5 lines]", lines[3..7].join("\n")));
         check(&["a line that is long", "}", "another such line"], &[0, 2], "a line that is long\n}\nanother such line");
+    }
+
+    #[test]
+    fn an_extract_marks_gaps_and_keeps_the_shape_of_code() {
+        let check = |text: &str, kept: &[usize], expected: &str| {
+            let pieces: Vec<Piece<'_>> = text.lines().map(|line| Piece::line(Cow::Borrowed(line))).collect();
+            let kept = (0..pieces.len()).map(|place| kept.contains(&place)).collect();
+            assert_eq!(extract(&pieces, &KeptPieces { pieces: kept, ..KeptPieces::default() }), expected);
+        };
+        let code = "use a;\n    fn b() {\n        c();\n        d();\n\n    }\n    fn e() {\n";
+        check(code, &[1, 3, 5, 6], "fn b() {\n…\n    d();\n}\nfn e() {");
+        check("  10→fn b() {\n  11→    c();\n  12→    d();\n  13→    e();\n", &[0, 2, 3], "10→fn b() {\n12→    d();\n    e();");
+        check("a\nb", &[], "");
+        let heading = |name| Piece { lines: 0, ..Piece::line(Cow::Borrowed(name)) };
+        let hit = |under| Piece { under: Some(under), ..Piece::line(Cow::Borrowed("3: let x = y;")) };
+        let pieces = [heading("a.rs"), hit(0), heading("b.rs"), hit(2), heading("c.rs"), hit(4)];
+        let kept = KeptPieces { pieces: vec![true, false, true, false, true, true], ..KeptPieces::default() };
+        assert_eq!(extract(&pieces, &kept), "a.rs, b.rs\n…\nc.rs\n3: let x = y;");
     }
 
     #[test]

@@ -9,6 +9,15 @@ use super::{Piece, Reducible};
 /// Salience added to the first sentence of a paragraph, which introduces its subject.
 const FIRST: f32 = 0.000_3;
 
+/// Bytes of a line that can be wrapped within a sentence.
+const WRAPPED_BYTES: usize = 50;
+
+/// Returns true if a line is an item of a list, a row of a table, a quotation or a tag.
+fn is_item(text: &str) -> bool {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    text.starts_with(['-', '*', '+', '•', '|', '>', '<', '#']) || rest.len() < text.len() && rest.starts_with(['.', ')'])
+}
+
 /// Returns true for any text of sentences.
 pub(super) fn fits(input: &Reducible<'_>) -> bool {
     Style::detect(input) == Style::Prose
@@ -23,7 +32,9 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
         let text = without_number(&line).trim();
         let heads = text.starts_with('#') && salience::heading(text).is_some();
         // A sentence that continues in the next line is understood from its beginning.
-        let begun = before.filter(|_| text.starts_with(char::is_lowercase));
+        let is_wrapped =
+            before.is_some_and(|before| pieces[before..].iter().map(|piece| piece.text.len()).sum::<usize>() >= WRAPPED_BYTES);
+        let begun = before.filter(|_| text.starts_with(char::is_lowercase) || is_wrapped && !is_item(text));
         let under = if heads { None } else { begun.or(heading) };
         let first = pieces.len();
         (heading, before) = match text {
@@ -60,5 +71,9 @@ mod tests {
         let input = Reducible::plain(BlockKind::Text, content);
         let under: Vec<Option<usize>> = pieces(&input).iter().map(|piece| piece.under).collect();
         assert_eq!(under, [None, Some(0), Some(1), Some(0), Some(0), None, Some(5)]);
+        let content = "A sentence that is wrapped at the margin, and names\n`a_b` in its second line.\n- An item of a list that is also quite long, without an end\n- B";
+        let input = Reducible::plain(BlockKind::Text, content);
+        let under: Vec<Option<usize>> = pieces(&input).iter().map(|piece| piece.under).collect();
+        assert_eq!(under, [None, Some(0), None, None]);
     }
 }

@@ -1,8 +1,9 @@
 //! Short names of blocks, for lists.
 
 use crate::engine::reduce::described;
+use crate::engine::reduce::marker::LABEL_CHARACTERS;
 use crate::model::paths::is_absolute;
-use crate::model::{Block, BlockKind};
+use crate::model::{Block, BlockKind, Tool};
 use crate::text::names::{file_name, last_components};
 
 /// Number of path components in a label: enough to identify the file.
@@ -14,7 +15,7 @@ pub fn label(block: &Block) -> String {
     match (block.kind, tool) {
         (BlockKind::ToolUse | BlockKind::ToolResult, Some(tool)) => {
             let target = short_target(&tool.target, tool.verb.names_file());
-            if target.is_empty() { tool.name.to_string() } else { format!("{} {target}", tool.name) }
+            if target.is_empty() { tool.name.to_string() } else { format!("{} {target}{}", tool.name, lines(tool)) }
         }
         (BlockKind::Attachment, _) if !block.label.is_empty() => block.label.replace('_', " "),
         (BlockKind::Thinking, _) if block.preview.is_empty() => "(withheld)".to_owned(),
@@ -42,15 +43,22 @@ pub fn placeholder_label(block: &Block) -> String {
                 true => file_name(&tool.target).to_owned(),
                 false => short_target(&tool.target, false).to_owned(),
             };
-            if target.is_empty() || target.starts_with(['{', '[']) {
-                tool.name.to_string()
-            } else {
-                format!("{} {target}", tool.name)
+            let (label, lines) = (format!("{} {target}", tool.name), lines(tool));
+            match () {
+                () if target.is_empty() || target.starts_with(['{', '[']) => tool.name.to_string(),
+                // The lines of a file say that it was read.
+                () if !lines.is_empty() && label.len() + lines.len() > LABEL_CHARACTERS => target + &lines,
+                () => label + &lines,
             }
         }
         (BlockKind::Attachment, _) => label(block),
         _ => String::new(),
     }
+}
+
+/// Returns the lines that a read took, after a colon.
+fn lines(tool: &Tool) -> String {
+    if tool.lines.is_empty() { String::new() } else { format!(":{}", tool.lines) }
 }
 
 /// Removes a leading change of directory from a command.
@@ -76,7 +84,7 @@ pub fn short_target(target: &str, is_file: bool) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Level, Marker, Role, Tool, ToolVerb};
+    use crate::model::{Level, Marker, Role, ToolVerb};
 
     #[test]
     fn a_placeholder_shortens_files_and_nothing_else() {
@@ -96,9 +104,22 @@ mod tests {
             ("lookup", ToolVerb::Other, "{\"id\":7}", "lookup"),
             ("lookup", ToolVerb::Other, "", "lookup"),
         ] {
-            let tool = Tool { name: name.into(), verb, target: target.into(), scope: 0, whole: true, parameters: 1 };
+            let tool = Tool::new(name, verb, target);
             let block = Block { tool: Some(Box::new(tool)), ..Block::new(BlockKind::ToolResult, Role::User) };
             assert_eq!(placeholder_label(&block), expected);
+        }
+    }
+
+    #[test]
+    fn a_read_of_a_part_is_labelled_by_its_lines() {
+        for (name, lines, whole, expected) in [
+            ("Read", "1-9", "Read config/mod.rs:1-9", "Read mod.rs:1-9"),
+            ("exec_command", "60-1095", "exec_command config/mod.rs:60-1095", "mod.rs:60-1095"),
+            ("Read", "", "Read config/mod.rs", "Read mod.rs"),
+        ] {
+            let tool = Tool { lines: lines.into(), ..Tool::new(name, ToolVerb::Read, "/w/src/config/mod.rs") };
+            let block = Block { tool: Some(Box::new(tool)), ..Block::new(BlockKind::ToolResult, Role::User) };
+            assert_eq!((label(&block), placeholder_label(&block)), (whole.to_owned(), expected.to_owned()));
         }
     }
 

@@ -14,14 +14,7 @@ fn reading() -> Analysis {
         reading.session.blocks.push(block);
     }
     let blocks = &mut reading.session.blocks;
-    blocks[1].tool = Some(Box::new(Tool {
-        name: "Read".into(),
-        verb: ToolVerb::Read,
-        target: "/home/me/src/auth/flow.rs".into(),
-        scope: 0,
-        whole: true,
-        parameters: 1,
-    }));
+    blocks[1].tool = Some(Box::new(Tool::new("Read", ToolVerb::Read, "/home/me/src/auth/flow.rs")));
     blocks[1].call = Some(Key::from_text("toolu_01abc"));
     (blocks[2].kind, blocks[2].role, blocks[2].error) = (BlockKind::ToolResult, Role::ToolResult, true);
     blocks[3].state = State::Stale;

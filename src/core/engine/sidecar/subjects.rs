@@ -2,9 +2,9 @@
 
 use super::{SidecarTask, address};
 use crate::engine::Analysis;
-use crate::engine::analysis::attempt;
-use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role, ToolVerb, Topic, Turn};
+use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role, Tool, ToolVerb, Topic, Turn};
 use crate::text::errors::{is_error, is_exit_code};
+use crate::text::names::last_components;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher as _;
 
@@ -161,7 +161,7 @@ pub fn duplicate_subjects(reading: &Analysis) -> Vec<Subject> {
     };
     for block in reading.in_window().filter(is_compared).collect::<Vec<_>>().into_iter().rev() {
         let Some(tool) = block.tool.as_ref().filter(|_| block.bytes >= DUPLICATE_BYTES) else { continue };
-        let key = attempt(block, tool.verb);
+        let key = (tool.verb, kind_of_call(tool));
         if let Some(later) = newer.get(&key).filter(|later| later.bytes >= block.bytes && block.usefulness.outdated.is_none()) {
             let task = SidecarTask::Duplicate;
             let address = address(task, [block.hash, later.hash]);
@@ -171,6 +171,14 @@ pub fn duplicate_subjects(reading: &Analysis) -> Vec<Subject> {
         newer.insert(key, block);
     }
     found
+}
+
+/// Returns the file of a call, or its first two words.
+fn kind_of_call(tool: &Tool) -> String {
+    match tool.verb.names_file() {
+        true => last_components(&tool.target, 2).replace('\\', "/"),
+        false => tool.target.split_whitespace().take(2).collect::<Vec<_>>().join(" "),
+    }
 }
 
 /// Returns true if most shingles of the older text of a comparison are in the newer one.

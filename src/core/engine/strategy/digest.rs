@@ -6,14 +6,14 @@
 
 use super::need::Need;
 use super::select::{Selection, Text, select};
-use crate::engine::reduce::{KeptPieces, Piece, Style, line_pieces, without_number};
+use crate::engine::reduce::{KeptPieces, Outline, Piece, Reducible, declaration, extract, numbered, outline, without_number};
 use crate::engine::report::summary::{Point, PointKind};
-use crate::engine::{Analysis, amount, choices, is_compacted, items, label, terms_of};
-use crate::model::{Block, BlockKind, BlockNumber, InputNames, Level, Role, ToolVerb, Zone};
+use crate::engine::{Analysis, amount, choices, is_compacted, items, label, mask, terms_of};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, Level, Role, ToolVerb, Zone, starts_with_any};
+use crate::text::cut::cut;
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::fmt::Write;
-use std::ops::Range;
 
 /// The weight of words in a client's summary relative to words of a tool: the summary was selected from everything before it.
 const SUMMARY_WEIGHT: f32 = 2.0;
@@ -28,6 +28,8 @@ const NEWEST_ENDS: Ends = Ends { head: 5_000, tail: 2_500 };
 /// Bytes up to which a prompt needs the preceding agent message to be understood, and the part of that message that is shown.
 const NOD_BYTES: usize = 80;
 const BEFORE_BYTES: usize = 300;
+/// Characters of the subject of a block.
+const SUBJECT_CHARACTERS: usize = 50;
 
 /// Number of bytes kept at the start and at the end of a long text.
 #[derive(Clone, Copy)]
@@ -70,6 +72,8 @@ pub struct DigestSource<'a> {
     pub block: &'a Block,
     /// Its content for people, before the first change by aperture.
     pub content: &'a str,
+    /// The part of the content from which lines are taken: of a call the texts that it writes or runs.
+    pub own: &'a str,
     /// The words of a person in that content.
     pub words: &'a [String],
     /// The prompts that the client sent after it and recorded in no block.
@@ -125,13 +129,14 @@ impl<'a> Digest<'a> {
         let newest = newest_prompt(reading).map(|block| block.number);
         let cut = |old: &DigestSource<'_>| old.ends(Some(old.block.number) == newest).is_some();
         let told = |old: &DigestSource<'_>| old.is_whole() || !old.words.is_empty() && old.rest_bytes() < REST_BYTES && !cut(old);
-        let inputs = &reading.session.conventions.inputs;
+        let conventions = reading.session.conventions;
         let pieces: Vec<Vec<Piece<'a>>> =
-            old.iter().map(|old| if told(old) { Vec::new() } else { pieces(old, inputs) }).collect();
+            old.iter().map(|old| if told(old) { Vec::new() } else { pieces(old, conventions) }).collect();
         let weight = |old: &DigestSource<'_>| if is_compacted(reading, old.block) { SUMMARY_WEIGHT } else { 1.0 };
         let texts = pieces.iter().zip(&old);
-        let texts: Vec<Text<'_>> =
-            texts.map(|(pieces, old)| Text { pieces, line: need.of_line(old.block), weight: weight(old) }).collect();
+        let texts: Vec<Text<'_>> = texts
+            .map(|(pieces, old)| Text { pieces, line: need.of_line(old.block), weight: weight(old), is_extract: true })
+            .collect();
         let selection = select(&texts, &|term| need.of_name(term), &shown);
         drop(texts);
         Digest { old, pieces, selection, briefing }
@@ -172,16 +177,12 @@ struct Detail<'a> {
 }
 
 impl Detail<'_> {
-    fn lines(&self) -> Vec<Cow<'_, str>> {
-        if self.old.is_whole() {
-            return vec![Cow::Borrowed(self.old.content.trim())];
+    fn text(&self) -> Cow<'_, str> {
+        match () {
+            () if self.old.is_whole() => self.old.content.trim().into(),
+            () if self.kept.is_none() => "".into(),
+            () => extract(self.pieces, self.kept).into(),
         }
-        self.pieces
-            .iter()
-            .zip(&self.kept.pieces)
-            .filter(|(_, kept)| **kept)
-            .map(|(piece, _)| Cow::Borrowed(&*piece.text))
-            .collect()
     }
 }
 
@@ -296,7 +297,7 @@ fn write_lines(text: &mut String, details: &[Detail<'_>]) {
     let mut about = String::new();
     let mut begun = false;
     for detail in details {
-        let lines = detail.lines();
+        let lines = detail.text();
         if lines.is_empty() {
             continue;
         }
@@ -309,51 +310,51 @@ fn write_lines(text: &mut String, details: &[Detail<'_>]) {
             let _ = write!(text, " {of}");
         }
         about = of;
-        for line in lines {
-            let _ = write!(text, "\n{line}");
+        let _ = write!(text, "\n{lines}");
+    }
+}
+
+/// Returns the pieces of a content, as in a window that is shortened in place. A plan, the confirmation of an edit and a declined call
+/// have none: the briefing says what they say.
+fn pieces<'a>(old: &DigestSource<'a>, conventions: &'a Conventions) -> Vec<Piece<'a>> {
+    let block = old.block;
+    let verb = block.tool.as_deref().map(|tool| tool.verb);
+    let is_confirmed = block.kind == BlockKind::ToolResult && verb == Some(ToolVerb::Edit) && !block.error;
+    let is_declined = block.error && starts_with_any(old.own.trim_start(), &conventions.declined);
+    if verb == Some(ToolVerb::Plan) || is_confirmed || is_declined || old.own.trim().is_empty() {
+        return Vec::new();
+    }
+    let names = &conventions.inputs;
+    let is_patch = names.patch_starts.iter().any(|start| old.own.contains(start));
+    let mut input = Reducible {
+        kind: block.kind,
+        tool: block.tool.as_deref(),
+        error: block.error,
+        media: &block.media,
+        conventions,
+        content: old.own,
+        held: &[],
+    };
+    // The text that an edit writes is read like the file.
+    if verb == Some(ToolVerb::Edit) && !is_patch {
+        input.kind = BlockKind::ToolResult;
+    }
+    let mut pieces = outline(&input).map(Outline::into_pieces).unwrap_or_default();
+    // The place of a line is known by its number, or by the signature of its function.
+    for place in 0..pieces.len() {
+        let is_placed = |under: usize| declaration(without_number(&pieces[under].text)).is_some();
+        if numbered(&pieces[place].text).is_some() && pieces[place].under.is_some_and(is_placed) {
+            pieces[place].under = None;
         }
     }
-}
-
-/// Returns the lines of a content, without line numbers and indentation; for an edit, the written lines.
-fn pieces<'a>(old: &DigestSource<'a>, names: &InputNames) -> Vec<Piece<'a>> {
-    let lines = line_pieces(old.content, Style::Output).into_iter();
-    let mut lines: Vec<Piece<'_>> = lines.map(|piece| Piece { text: trimmed(piece.text, &[]), ..piece }).collect();
-    let tool = old.block.tool.as_deref().filter(|_| old.block.role == Role::ToolUse);
-    if !tool.is_some_and(|tool| tool.verb == ToolVerb::Edit) {
-        return lines;
+    // Lines that a patch removes are not in the file.
+    if is_patch {
+        let is_removed = |piece: &Piece<'_>| piece.text.starts_with('-');
+        for piece in pieces.iter_mut().filter(|piece| is_removed(piece)) {
+            (piece.nameless, piece.salience) = (true, 0.0);
+        }
     }
-    let is_patch = names.patch_starts.iter().any(|start| old.content.contains(start));
-    let is_member = |text: &str, name: &str| text.strip_prefix(name).is_some_and(|rest| rest.starts_with(": "));
-    let mut is_old = false;
-    lines.retain(|piece| {
-        is_old = match &*piece.text {
-            text if is_patch => text.starts_with('-'),
-            text if names.replacements.iter().any(|(before, _)| is_member(text, before)) => true,
-            text if names.replacements.iter().any(|(_, after)| is_member(text, after)) => false,
-            _ => is_old,
-        };
-        !is_old
-    });
-    let marks = match is_patch {
-        true => vec!["+".to_owned()],
-        false => names.replacements.iter().map(|(_, after)| format!("{after}: ")).collect(),
-    };
-    lines.into_iter().map(|piece| Piece { text: trimmed(piece.text, &marks), ..piece }).collect()
-}
-
-/// Returns a line without its number, its indentation and a leading mark.
-fn trimmed<'a>(text: Cow<'a, str>, marks: &[String]) -> Cow<'a, str> {
-    let trim = |text: &str| -> Range<usize> {
-        let inner = without_number(text).trim();
-        let inner = marks.iter().find_map(|mark| inner.strip_prefix(&**mark)).unwrap_or(inner).trim();
-        let start = inner.as_ptr() as usize - text.as_ptr() as usize;
-        start..start + inner.len()
-    };
-    match text {
-        Cow::Borrowed(text) => Cow::Borrowed(&text[trim(text)]),
-        Cow::Owned(text) => Cow::Owned(text[trim(&text)].to_owned()),
-    }
+    pieces
 }
 
 /// Returns the subject of a block: the tool and its target, or the speaker.
@@ -361,8 +362,9 @@ fn subject(block: &Block) -> String {
     match (block.role, block.tool.as_deref()) {
         (Role::User, _) if block.ground => "instructions".to_owned(),
         (Role::User, _) => "user".to_owned(),
-        (_, Some(tool)) if tool.verb.names_file() && !tool.target.starts_with(['{', '[']) => label(block),
-        (_, Some(tool)) => tool.name.to_string(),
+        (Role::ToolUse, Some(tool)) if !tool.verb.names_file() => tool.name.to_string(),
+        (_, Some(tool)) if tool.target.starts_with(['{', '[']) => tool.name.to_string(),
+        (_, Some(_)) => cut(&mask(&label(block)), SUBJECT_CHARACTERS),
         (Role::System, _) => label(block),
         _ => String::new(),
     }
@@ -371,33 +373,36 @@ fn subject(block: &Block) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Tool;
+    use crate::model::{InputNames, Tool};
 
-    fn check(content: &str, expected: &[&str]) {
-        let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
-        let (name, target) = ("Edit".into(), "/w/a.rs".into());
-        block.tool = Some(Box::new(Tool { name, verb: ToolVerb::Edit, target, scope: 0, whole: true, parameters: 3 }));
-        let names = InputNames {
-            replacements: vec![("old_string", "new_string")],
-            patch_starts: vec!["*** Begin Patch"],
-            ..InputNames::default()
-        };
-        let found = pieces(&DigestSource { block: &block, content, words: &[], queued: &[], whole: false }, &names);
-        assert_eq!(found.iter().map(|piece| &*piece.text).collect::<Vec<_>>(), expected);
+    /// Checks the pieces of the content of a call or result, and which of them count.
+    fn check((kind, verb): (BlockKind, ToolVerb), content: &str, expected: &[(&str, bool)]) {
+        let mut block = Block::new(kind, if kind == BlockKind::ToolUse { Role::ToolUse } else { Role::ToolResult });
+        block.tool = Some(Box::new(Tool::new("T", verb, "/w/a.rs")));
+        let inputs = InputNames { patch_starts: vec!["*** Begin Patch"], ..InputNames::default() };
+        let conventions = Conventions { inputs, ..Conventions::default() };
+        let old = DigestSource { block: &block, content, own: content, words: &[], queued: &[], whole: false };
+        let found = pieces(&old, &conventions);
+        assert_eq!(found.iter().map(|piece| (&*piece.text, !piece.nameless)).collect::<Vec<_>>(), expected, "{content}");
     }
 
     #[test]
-    fn of_an_edit_the_lines_that_it_wrote_count() {
-        check(
-            "file_path: /w/a.rs\nold_string: let a = 1;\n  b();\nnew_string:     let a = 2;\n  c();\n",
-            &["file_path: /w/a.rs", "let a = 2;", "c();"],
-        );
-        check("file_path: /w/a.rs\ncontent: x\n", &["file_path: /w/a.rs", "content: x"]);
+    fn a_plan_and_the_confirmation_of_an_edit_have_no_lines() {
+        check((BlockKind::ToolUse, ToolVerb::Plan), "write it", &[]);
+        check((BlockKind::ToolResult, ToolVerb::Edit), "The file /w/a.rs has been updated.", &[]);
+        check((BlockKind::ToolUse, ToolVerb::Edit), "let a = 2;\n  c();", &[("let a = 2;", true), ("  c();", true)]);
     }
 
     #[test]
-    fn of_a_patch_the_lines_count_that_it_left_or_put() {
-        let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n fn a() {\n-    one();\n+    two();\n }\n*** End Patch";
-        check(patch, &["*** Begin Patch", "*** Update File: a.rs", "@@", "fn a() {", "two();", "}", "*** End Patch"]);
+    fn lines_that_a_patch_removes_do_not_count() {
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n fn a() {\n-    one();\n+    two();";
+        let expected = [
+            ("*** Begin Patch", true),
+            ("*** Update File: a.rs", true),
+            (" fn a() {", true),
+            ("-    one();", false),
+            ("+    two();", true),
+        ];
+        check((BlockKind::ToolUse, ToolVerb::Edit), patch, &expected);
     }
 }

@@ -62,7 +62,8 @@ impl<'a> Levels<'a> {
 
     fn selection(&self) -> &Selection {
         self.selection.get_or_init(|| {
-            let texts = self.outline.texts().map(|pieces| Text { pieces, line: self.context.line, weight: 1.0 });
+            let texts =
+                self.outline.texts().map(|pieces| Text { pieces, line: self.context.line, weight: 1.0, is_extract: false });
             select(&texts.collect::<Vec<_>>(), self.context.name, self.context.shown)
         })
     }

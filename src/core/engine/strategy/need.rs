@@ -130,8 +130,7 @@ mod tests {
     fn block(role: Role, verb: ToolVerb, step: u32) -> Block {
         let kind = if role == Role::ToolUse { BlockKind::ToolUse } else { BlockKind::ToolResult };
         let mut block = Block::new(kind, role);
-        let (name, target) = ("T".into(), "/w/a.rs".into());
-        block.tool = Some(Box::new(Tool { name, verb, target, scope: 0, whole: true, parameters: 1 }));
+        block.tool = Some(Box::new(Tool::new("T", verb, "/w/a.rs")));
         block.position.step = step;
         block
     }

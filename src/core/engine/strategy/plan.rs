@@ -235,7 +235,7 @@ impl<'a> Outlined<'a> {
                 let line = LINE * need.of_line(subject.block);
                 let weight = if subject.block.role == Role::ToolUse { INPUT } else { 1.0 };
                 let weight = if subject.newest { weight * NEWEST } else { weight };
-                outline.texts().map(move |pieces| Text { pieces, line, weight })
+                outline.texts().map(move |pieces| Text { pieces, line, weight, is_extract: false })
             })
             .collect();
         select(&texts, &|term| need.of_name(term), &shown)

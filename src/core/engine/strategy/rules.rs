@@ -115,14 +115,7 @@ mod tests {
             Rules::default().protecting(&owned(tools), &owned(paths), &owned(patterns)).unwrap()
         };
         let mut block = block(50);
-        let tool = Tool {
-            name: "Read".into(),
-            verb: ToolVerb::Read,
-            target: "/w/docs/a.md".into(),
-            scope: 0,
-            whole: true,
-            parameters: 1,
-        };
+        let tool = Tool::new("Read", ToolVerb::Read, "/w/docs/a.md");
         block.tool = Some(Box::new(tool));
         for (rules, protects) in [
             (rules(&["read"], &[], &[]), true),

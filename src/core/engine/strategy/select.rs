@@ -5,7 +5,7 @@
 //! reaches at least 1 − 1/√e of the optimum (Khuller, Moss and Naor 1999; for summaries Lin and Bilmes 2010). Worths only decrease
 //! as more is shown, so a piece is re-evaluated only when it reaches the head of the queue (Minoux 1978).
 
-use crate::engine::reduce::{ALWAYS, KeptPieces, Line, Piece, names};
+use crate::engine::reduce::{ALWAYS, KeptPieces, Line, Piece, names, without_number};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
@@ -27,6 +27,8 @@ pub struct Text<'a> {
     pub line: f32,
     /// Weight of its words relative to the words of a tool.
     pub weight: f32,
+    /// True if it is shown as an extract, without numbers and indentation of lines.
+    pub is_extract: bool,
 }
 
 /// Chosen pieces, the highest worth per byte first.
@@ -131,7 +133,8 @@ impl<'a> Items<'a> {
             for (piece, (names, line)) in found.into_iter().enumerate() {
                 let terms = all.add_terms((text, piece), (names, line), &mut known, chance, shown);
                 let Piece { text: words, salience, held, again, .. } = &texts[text].pieces[piece];
-                let bytes = words.len() as f32 + PIECE_BYTES;
+                let shown = if texts[text].is_extract { without_number(words).trim() } else { words };
+                let bytes = shown.len() as f32 + PIECE_BYTES;
                 all.items.push(Item {
                     text: text as u32,
                     piece: piece as u32,
@@ -256,7 +259,7 @@ mod tests {
 
     /// Returns the indexes of the kept lines of a content if all lines with any worth are kept.
     fn kept(pieces: &[Piece<'_>], chance: f32) -> Vec<usize> {
-        let texts = [Text { pieces, line: 0.001, weight: 1.0 }];
+        let texts = [Text { pieces, line: 0.001, weight: 1.0, is_extract: false }];
         let selection = select(&texts, &|_| chance, &FxHashSet::default());
         let kept = selection.first(selection.worth_at_least(0.0));
         (0..pieces.len()).filter(|place| kept[0].pieces[*place]).collect()

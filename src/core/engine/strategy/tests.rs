@@ -157,7 +157,7 @@ fn blocks(content: &Value, found: &mut Vec<(BlockKind, String, bool)>) {
 }
 
 fn tool(verb: ToolVerb, target: &str) -> Tool {
-    Tool { name: "T".into(), verb, target: target.into(), scope: 0, whole: true, parameters: 1 }
+    Tool::new("T", verb, target)
 }
 
 #[test]

@@ -35,10 +35,11 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
     let target = unmarked(target);
     let mut verb = verb(name);
     let mut shown = Cow::Borrowed(target);
-    let (mut scope, mut whole) = (0, false);
+    let (mut scope, mut whole, mut lines) = (0, false, String::new());
     match verb {
         ToolVerb::Read => {
             whole = get("offset").is_none() && get("limit").is_none() && get("pages").is_none();
+            lines = line_range(get("offset"), get("limit"));
             scope =
                 hash(&[get("offset").unwrap_or_default(), get("limit").unwrap_or_default(), get("pages").unwrap_or_default()]);
         }
@@ -46,6 +47,7 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
             scope = hash(&[target.trim()]);
             if let Some(printed) = printed_file(target) {
                 scope = hash(&[&printed.selection]);
+                lines = printed.lines;
                 (verb, shown) = (ToolVerb::Read, Cow::Owned(printed.path));
             }
         }
@@ -70,12 +72,25 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
         }
         text
     };
-    let edit = verb == ToolVerb::Edit;
+    let (edit, parameters) = (verb == ToolVerb::Edit, texts.len() as u32);
     ToolInput {
-        tool: Tool { name: name.into(), verb, target: one_line(&shown).into(), scope, whole, parameters: texts.len() as u32 },
+        tool: Tool { scope, whole, lines: lines.into(), parameters, ..Tool::new(name, verb, &one_line(&shown)) },
         files: files.iter().map(String::as_str).collect(),
         readable: join(&|_| true),
         refers: join(&|key| !(edit && NEW_SIDE.contains(&key))),
+    }
+}
+
+/// Returns the lines of a file from an offset, at most `limit` of them; empty for the whole file.
+fn line_range(offset: Option<&str>, limit: Option<&str>) -> String {
+    let number = |text: Option<&str>| text.and_then(|text| text.trim().parse::<u64>().ok());
+    match (number(offset), number(limit)) {
+        (None, None) => String::new(),
+        (offset, None) => format!("{}-", offset.unwrap_or(1)),
+        (offset, Some(limit)) => {
+            let first = offset.unwrap_or(1).max(1);
+            format!("{first}-{}", first.saturating_add(limit).saturating_sub(1))
+        }
     }
 }
 

@@ -84,7 +84,7 @@ pub(in crate::provider) fn of_text(name: &str, input: &str) -> Call {
 
 fn tool(name: &str, verb: ToolVerb, target: &str, means: &str) -> Tool {
     let scope = if means.is_empty() { 0 } else { scope(&[means]) };
-    Tool { name: name.into(), verb, target: one_line(target).into(), scope, whole: false, parameters: 1 }
+    Tool { scope, whole: false, ..Tool::new(name, verb, &one_line(target)) }
 }
 
 /// Classifies a command: a read if it only prints a file, an edit if it applies a patch, else a run.
@@ -96,7 +96,8 @@ fn command(name: &str, command: &str, directory: &str) -> Tool {
         return Tool { scope: scope(&[command.trim(), directory]), ..tool(name, ToolVerb::Run, command, "") };
     };
     let path = files::join(directory, &printed.path);
-    Tool { scope: scope(&[&printed.selection]), whole: printed.whole, ..tool(name, ToolVerb::Read, &path, "") }
+    let scope = scope(&[&printed.selection]);
+    Tool { scope, whole: printed.whole, lines: printed.lines.into(), ..tool(name, ToolVerb::Read, &path, "") }
 }
 
 /// Returns the edit of a patch; its target is the first changed file.

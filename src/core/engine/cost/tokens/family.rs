@@ -327,8 +327,7 @@ mod tests {
     fn a_plan_that_is_one_list_costs_the_names_of_its_members() {
         let cost = |parameters| {
             let mut block = Block::new(BlockKind::ToolUse, Role::Assistant);
-            let (name, target) = ("Plan".into(), "".into());
-            block.tool = Some(Box::new(Tool { name, verb: ToolVerb::Plan, target, scope: 0, whole: true, parameters }));
+            block.tool = Some(Box::new(Tool { parameters, ..Tool::new("Plan", ToolVerb::Plan, "") }));
             block.counts.o200k = 100;
             [&OLD, &O200K].map(|family| family.block(&block) - family.tool_use.0 - family.tool_use.1 * f64::from(parameters))
         };

@@ -70,8 +70,7 @@ mod tests {
             let mut row = Row::new(RowKind::User);
             (row.blocks, row.event) = (1, Some(Box::new(Event::File { bytes: *bytes })));
             let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            let tool =
-                Tool { name: "Read".into(), verb: ToolVerb::Read, target: (*path).into(), scope: 0, whole: true, parameters: 1 };
+            let tool = Tool::new("Read", ToolVerb::Read, path);
             block.tool = Some(Box::new(tool));
             session.rows.push(row);
             session.blocks.push(block);

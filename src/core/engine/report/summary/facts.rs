@@ -2,7 +2,7 @@
 
 use super::cleaning::{unshortened, without_tags};
 use super::{Contents, is_reply};
-use crate::engine::analysis::attempt;
+use crate::engine::analysis::Successes;
 use crate::engine::memory::call_error;
 use crate::engine::reduce::outcomes;
 use crate::engine::{Analysis, plural};
@@ -76,13 +76,8 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
     let conventions = reading.session.conventions;
     let mut facts = Facts::default();
     let blocks: Vec<&Block> = turn.blocks.iter().filter_map(|number| reading.block(*number)).collect();
-    // Index of the last success of each attempt.
-    let succeeded: FxHashMap<(ToolVerb, String), usize> = blocks
-        .iter()
-        .enumerate()
-        .filter(|(_, block)| block.kind == BlockKind::ToolResult && !block.error)
-        .filter_map(|(place, block)| Some((attempt(block, block.tool.as_deref()?.verb), place)))
-        .collect();
+    let mut successes = Successes::default();
+    blocks.iter().filter(|block| block.kind == BlockKind::ToolResult).for_each(|block| successes.add(block, block.target()));
     let continued = blocks.iter().rposition(|block| matches!(block.role, Role::Assistant | Role::ToolUse)).unwrap_or_default();
     let settled = settled(&blocks, contents);
     let mut edited: FxHashMap<&str, usize> = FxHashMap::default();
@@ -100,10 +95,9 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
             }
             if let Some(text) = error_line(&unshortened(block, content, conventions), conventions) {
                 let fact = Fact { text, block: block.number };
-                // The error is resolved if the analysis reports it, or if a later call with the same tool and target succeeded in
-                // the same turn.
+                // The error is resolved if the analysis reports it, or if the same call succeeded later in the same turn.
                 let made_good = matches!(block.usefulness.outdated, Some((Outdated::Succeeded, _)))
-                    || succeeded.get(&attempt(block, tool.verb)).is_some_and(|later| *later > place);
+                    || successes.after(block, &tool.target).is_some();
                 match made_good {
                     true => facts.fixed.push(fact),
                     false => facts.errors.extend((place >= settled).then_some(fact)),

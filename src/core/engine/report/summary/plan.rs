@@ -104,8 +104,7 @@ mod tests {
             .zip(1..)
             .map(|(input, number)| {
                 let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
-                let tool =
-                    Tool { name: "T".into(), verb: ToolVerb::Plan, target: "".into(), scope: 0, whole: true, parameters: 1 };
+                let tool = Tool::new("T", ToolVerb::Plan, "");
                 (block.number, block.tool) = (number, Some(Box::new(tool)));
                 contents.insert(number, (*input).to_owned());
                 block

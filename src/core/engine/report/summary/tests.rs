@@ -34,9 +34,8 @@ fn session(blocks: &[(Role, &str, bool)]) -> (Analysis, Contents) {
         if matches!(role, Role::ToolUse | Role::ToolResult) {
             // Calls alternate between edits, plans and runs.
             let verb = [ToolVerb::Edit, ToolVerb::Plan, ToolVerb::Run][place % 3];
-            let target = if verb == ToolVerb::Run { "cargo test".into() } else { text.chars().take(60).collect::<String>() };
-            block.tool =
-                Some(Box::new(Tool { name: "T".into(), verb, target: target.into(), scope: 0, whole: true, parameters: 1 }));
+            let target = if verb == ToolVerb::Run { "cargo test".to_owned() } else { text.chars().take(60).collect::<String>() };
+            block.tool = Some(Box::new(Tool::new("T", verb, &target)));
         }
         block.preview = crate::engine::preview(text).into();
         session.blocks.push(block);
@@ -164,7 +163,7 @@ fn a_lookup_that_found_nothing_is_no_open_error_once_the_agent_continued() {
         let blocks = [(Role::User, "Please repair the parser", false), (Role::ToolUse, "", false)];
         let failed = [(Role::ToolResult, "rg: src/config.rs: No such file or directory", true)];
         let (mut reading, contents) = session(&[&blocks[..], &failed, after].concat());
-        let tool = Tool { name: "Bash".into(), verb: ToolVerb::Run, target: target.into(), scope: 0, whole: true, parameters: 1 };
+        let tool = Tool::new("Bash", ToolVerb::Run, target);
         reading.session.blocks[2].tool = Some(Box::new(tool));
         let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];
         turn.summary.points.iter().any(|point| point.kind == PointKind::Open)
@@ -203,8 +202,7 @@ fn an_error_that_was_left_behind_is_not_open() {
                 text if text.starts_with('[') => "git commit -m x",
                 _ => "cargo test",
             };
-            let tool =
-                Tool { name: "Bash".into(), verb: ToolVerb::Run, target: target.into(), scope: 0, whole: true, parameters: 1 };
+            let tool = Tool::new("Bash", ToolVerb::Run, target);
             block.tool = Some(Box::new(tool));
         }
         let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];

@@ -8,9 +8,10 @@ use super::{
     Contents, Fillable, HEADER_TOKENS, Headline, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply, own_words,
 };
 use crate::engine::{Analysis, o200k};
-use crate::model::{Block, BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
+use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
 use crate::text::lists::word_lists;
 use crate::text::names::{file_name, is_file_name, last_components, telling_name};
+use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 /// Maximum number of sentences of a prompt, of decisions, and of the final reply.
@@ -93,10 +94,7 @@ fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Par
 /// Returns the replies of the user in a turn in addition to its prompt, each in full.
 fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<BlockNumber>) -> Vec<Part> {
     let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
-    // A client can record a prompt twice.
-    let words = |number: Option<BlockNumber>| contents.get(&number?).map(|content| content.trim());
-    let is_again = |block: &Block| words(prompt).is_some() && words(Some(block.number)) == words(prompt);
-    let said = blocks.filter(|block| Some(block.number) != prompt && !block.words.is_empty() && !is_again(block));
+    let said = blocks.filter(|block| Some(block.number) != prompt && !block.words.is_empty());
     let said = said.filter(|block| is_reply(block) || is_prompt(reading, block));
     let texts = said.filter_map(|block| {
         let content = contents.get(&block.number).map(|content| unshortened(block, content, reading.session.conventions))?;
@@ -105,7 +103,14 @@ fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<
         let texts = if answers.is_empty() { vec![own.to_owned()] } else { answers };
         Some(texts.into_iter().map(|text| Part::new(&text, block.number)))
     });
-    texts.flatten().filter(|part| !part.text.is_empty() && !part.text.starts_with('<')).collect()
+    let mut parts: Vec<Part> = texts.flatten().filter(|part| !part.text.is_empty() && !part.text.starts_with('<')).collect();
+    // A client can record words twice: the last ones stay, and none that the prompt has.
+    let asked = prompt.and_then(|prompt| Some(Part::new(contents.get(&prompt)?, prompt).text));
+    let mut seen: FxHashSet<String> = asked.into_iter().collect();
+    parts.reverse();
+    parts.retain(|part| seen.insert(part.text.clone()));
+    parts.reverse();
+    parts
 }
 
 /// Returns the texts in a value: the answers of the user in the form in which a client records them.

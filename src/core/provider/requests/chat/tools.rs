@@ -55,6 +55,7 @@ pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
     };
     let target = any(names).or_else(|| any(&TARGETS)).or_else(first).unwrap_or_default();
     let (mut shown, mut means, mut is_whole) = (Cow::Borrowed(target), scope(&[whole]), false);
+    let mut lines = String::new();
     match verb {
         ToolVerb::Read => {
             let parts: Vec<&str> = PARTS.iter().map(|key| get(key).unwrap_or_default()).collect();
@@ -65,6 +66,7 @@ pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
             if let Some(printed) = printed_file(target) {
                 (verb, is_whole) = (ToolVerb::Read, printed.whole);
                 means = scope(&[&printed.selection]);
+                lines = printed.lines;
                 shown = Cow::Owned(files::join(directory, &printed.path));
             }
         }
@@ -81,14 +83,8 @@ pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
         texts.iter().filter(|(key, _)| keep(key)).map(|(key, text)| format!("{key}: {text}\n")).collect()
     };
     let is_edit = verb == ToolVerb::Edit;
-    let tool = Tool {
-        name: name.into(),
-        verb,
-        target: one_line(&shown).into(),
-        scope: means,
-        whole: is_whole,
-        parameters: texts.len() as u32,
-    };
+    let (scope, whole, lines, parameters) = (means, is_whole, lines.into(), texts.len() as u32);
+    let tool = Tool { scope, whole, lines, parameters, ..Tool::new(name, verb, &one_line(&shown)) };
     Call {
         tool,
         files: files.iter().map(String::as_str).collect(),

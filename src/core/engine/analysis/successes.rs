@@ -1,0 +1,113 @@
+//! Later successes: the one answer to whether a call that failed succeeded afterwards.
+
+use crate::model::{Block, Tool, ToolVerb};
+use crate::text::names::last_components;
+use crate::text::shell::{proven_commands, simple_commands};
+use rustc_hash::FxHashMap;
+
+/// Results that succeeded, by what their success proves.
+#[derive(Default)]
+pub struct Successes<'a>(FxHashMap<(ToolVerb, String), Vec<&'a Block>>);
+
+impl<'a> Successes<'a> {
+    /// Adds a result of a tool that did not fail. `target` is the target of its call, before any change.
+    pub fn add(&mut self, result: &'a Block, target: &str) {
+        let Some(tool) = result.tool.as_deref().filter(|_| !result.error) else { return };
+        let proven = match tool.verb {
+            ToolVerb::Run => proven_commands(target).iter().map(|simple| simple.line()).collect(),
+            _ => vec![subject(tool, target)],
+        };
+        for part in proven {
+            self.0.entry((tool.verb, part)).or_default().push(result);
+        }
+    }
+
+    /// Returns the first result by which all parts of a failed call have succeeded since: the same file, the same call, or of a command
+    /// all of its simple commands with their arguments. A change of the directory is not a part, nor is a reader of another command's
+    /// output.
+    pub fn after(&self, failed: &Block, target: &str) -> Option<&'a Block> {
+        let tool = failed.tool.as_deref()?;
+        let parts: Vec<String> = match tool.verb {
+            ToolVerb::Run => {
+                let commands = simple_commands(target).into_iter().filter(|simple| !simple.is_piped);
+                let steps = commands.filter(|simple| simple.words.first().is_none_or(|first| first.text != "cd"));
+                steps.map(|simple| simple.line()).collect()
+            }
+            _ => vec![subject(tool, target)],
+        };
+        let first = |part: String| {
+            let results = self.0.get(&(tool.verb, part))?.iter().copied();
+            results.filter(|result| result.number > failed.number).min_by_key(|result| result.number)
+        };
+        let found: Option<Vec<&Block>> = parts.into_iter().map(first).collect();
+        found?.into_iter().max_by_key(|result| result.number)
+    }
+}
+
+/// Returns what a call is about that runs no command: its file, or the tool and its target.
+fn subject(tool: &Tool, target: &str) -> String {
+    if tool.verb.names_file() { short_path(target) } else { format!("{} {target}", tool.name) }
+}
+
+/// The last two parts of a path: the same file seen from different directories.
+pub(super) fn short_path(path: &str) -> String {
+    last_components(path, 2).replace('\\', "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{BlockKind, BlockNumber, Role};
+
+    fn result(number: BlockNumber, verb: ToolVerb, target: &str) -> Block {
+        let mut block = Block { number, ..Block::new(BlockKind::ToolResult, Role::ToolResult) };
+        block.tool = Some(Box::new(Tool::new("T", verb, target)));
+        block
+    }
+
+    #[test]
+    fn a_failed_command_succeeded_later_if_its_parts_did() {
+        let succeeded = [
+            result(8, ToolVerb::Run, "make lint"),
+            result(9, ToolVerb::Run, "cd a && make fmt && make lint"),
+            result(9, ToolVerb::Run, "make test | tail"),
+            result(9, ToolVerb::Run, "cargo test b"),
+        ];
+        let mut successes = Successes::default();
+        succeeded.iter().for_each(|block| successes.add(block, block.target()));
+        for (number, failed, expected) in [
+            (5, "make lint 2>&1 | tail -3", Some(8)),
+            (5, "cd a && make lint && make fmt", Some(9)),
+            (5, "make fmt && make test", None),
+            (10, "make lint", None),
+            (5, "cd a", None),
+            (5, "cargo test a", None),
+        ] {
+            let found = successes.after(&result(number, ToolVerb::Run, failed), failed);
+            assert_eq!(found.map(|block| block.number), expected, "{failed}");
+        }
+    }
+
+    #[test]
+    fn a_call_of_a_tool_succeeded_later_on_the_same_file_or_target() {
+        let succeeded = [result(3, ToolVerb::Edit, "/w/src/a.rs"), result(4, ToolVerb::Other, "https://a.org/x")];
+        let mut successes = Successes::default();
+        succeeded.iter().for_each(|block| successes.add(block, block.target()));
+        for (verb, failed, expected) in [
+            (ToolVerb::Edit, "src/a.rs", true),
+            (ToolVerb::Read, "src/a.rs", false),
+            (ToolVerb::Edit, "src/b.rs", false),
+            (ToolVerb::Other, "https://a.org/x", true),
+            (ToolVerb::Other, "https://a.org/y", false),
+        ] {
+            assert_eq!(successes.after(&result(1, verb, failed), failed).is_some(), expected, "{failed}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_last_two_parts() {
+        for (path, short) in [("/a/b/c.rs", "b/c.rs"), ("c.rs", "c.rs"), ("C:\\x\\y.rs", "x/y.rs"), ("", "")] {
+            assert_eq!(short_path(path), short);
+        }
+    }
+}
