@@ -161,7 +161,7 @@ impl<'a> Sentence<'a> {
     fn places_stand_in(&self) -> bool {
         const PREPOSITIONS: [&str; 6] = ["at", "for", "from", "in", "on", "with"];
         let mut tokens = self.tokens().take(2 * CLAUSE_WORDS).peekable();
-        if !tokens.next_if(|first| PREPOSITIONS.contains(first)).is_some() {
+        if tokens.next_if(|first| PREPOSITIONS.contains(first)).is_none() {
             return false;
         }
         let is_finite = |word: &&str| grammar::AUXILIARIES.contains(word) || grammar::OBLIGATIONS.contains(word);
