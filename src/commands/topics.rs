@@ -97,7 +97,7 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Listed>, CommandErro
     let project = arguments.scope.project(env);
     let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), false, &mut skip);
     let orphans = env.kept()?.orphans();
-    let kept = workspace::list_copies(env.disk, &env.totals(), orphans, project.as_ref(), false, &mut skip);
+    let kept = workspace::list_found(env.disk, &env.totals(), orphans, project.as_ref(), false, &mut skip);
     let listed = match listed {
         Err(FindError::NoSessions(_)) if !kept.is_empty() => Vec::new(),
         listed => listed?,

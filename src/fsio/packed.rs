@@ -46,7 +46,9 @@ pub fn pack(content: &mut dyn Read, bytes: u64, to: &mut dyn Write) -> io::Resul
 
 /// Returns true if a file is read as the content that it holds in compressed form.
 pub fn is_packed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == EXTENSION)
+    // The bytes first: a listing asks of each path.
+    path.as_os_str().as_encoded_bytes().ends_with(EXTENSION.as_bytes())
+        && path.extension().is_some_and(|extension| extension == EXTENSION)
 }
 
 /// Returns the path that a file has before its client compresses it.

@@ -169,15 +169,27 @@ pub(super) fn candidates_of(
     let turns = wanted_turns(searched, index, indexed)?;
     let continued = index.continued()?;
     let turn_of = |turn: u32| continued.get(&turn).copied().unwrap_or(turn);
-    let is_wanted = |turn: u32| turns.as_ref().is_none_or(|turns| turns.contains(&turn));
+    let is_wanted = |turn: u32| turns.as_ref().is_none_or(|(turns, are_wanted)| turns.contains(&turn) == *are_wanted);
     Ok(candidates(query, &postings, index.turn_count()?, &turn_of, &is_wanted))
 }
 
-/// Returns the turns of the wanted sources; `None` if the index has no others.
-fn wanted_turns(searched: &Searched<'_>, index: &SearchIndex, indexed: &Indexed) -> rusqlite::Result<Option<FxHashSet<u32>>> {
-    let wanted: Vec<i64> = indexed.iter().filter(|(_, source)| (searched.is_wanted)(**source)).map(|(file, _)| *file).collect();
-    let is_all = wanted.len() == indexed.len() && indexed.len() == index.file_count()? as usize;
-    if is_all { Ok(None) } else { index.turns_of(&wanted).map(Some) }
+/// Returns the turns of the wanted sources with true, or, if they are fewer, those of the others with false; `None` if there are no
+/// others.
+fn wanted_turns(
+    searched: &Searched<'_>,
+    index: &SearchIndex,
+    indexed: &Indexed,
+) -> rusqlite::Result<Option<(FxHashSet<u32>, bool)>> {
+    let of = |are_wanted: bool| -> Vec<i64> {
+        indexed.iter().filter(|(_, source)| (searched.is_wanted)(**source) == are_wanted).map(|(file, _)| *file).collect()
+    };
+    let others = of(false);
+    let is_all = indexed.len() == index.file_count()? as usize;
+    match is_all && others.len() < indexed.len() / 2 {
+        true if others.is_empty() => Ok(None),
+        true => Ok(Some((index.turns_of(&others)?, false))),
+        false => Ok(Some((index.turns_of(&of(true))?, true))),
+    }
 }
 
 /// Returns the candidates that are read, each with its source: of each session the best, each content once.
@@ -241,7 +253,7 @@ impl TurnReading<'_> {
         let events = source.events(self.disk, turn.start..turn.end.unwrap_or(u64::MAX), turn.block, is_wanted).ok()?;
         let session = match source.kind {
             SourceKind::Prompts(..) => events.first()?.row.clone(),
-            SourceKind::Session(_) | SourceKind::Output(_) => String::new(),
+            SourceKind::Session(_) | SourceKind::Output(..) => String::new(),
         };
         let passages = passages(&events, self.filter);
         Some((session, rate(self.query, self.matcher, self.weights, &passages, turn.is_left)?))

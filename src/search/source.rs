@@ -1,10 +1,11 @@
 //! The files that are searched.
 
-use crate::fsio::{Disk, Entry, Identity};
+use crate::fsio::{Disk, Identity};
 use crate::model::{Key, PromptSource, TraceContent, TraceEvent, TraceResult};
 use crate::provider::{PROVIDERS, Places, ProviderAdapter};
 use crate::workspace::{Found, TracePosition, read_trace};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -27,33 +28,46 @@ pub struct Source {
 /// The content of a file.
 pub enum SourceKind {
     Session(Found),
-    /// The output of a tool that the client keeps beside the session.
-    Output(PathBuf),
+    /// The output of a tool that the client keeps beside a session, and the place of that among the sources.
+    Output(PathBuf, usize),
     /// The prompts of all sessions of a client, the deleted ones too.
     Prompts(&'static dyn ProviderAdapter, PathBuf),
 }
 
 impl Source {
     pub fn new(found: Found, identity: Identity) -> Source {
-        Source { kind: SourceKind::Session(found), identity, stamp: 0, originals: FxHashMap::default() }
+        Source::of(SourceKind::Session(found), identity)
     }
 
-    /// Returns the sources beside a session: outputs of tools. Those of a subagent are those of its session.
-    pub fn outputs(disk: &dyn Disk, found: &Found) -> Vec<Source> {
-        let directory = found.provider.outputs_directory(&found.path);
-        let entries = directory.map(|directory| disk.list(&directory).unwrap_or_default()).unwrap_or_default();
-        let output = |entry: Entry| {
-            let kind = SourceKind::Output(entry.path);
-            Some(Source { kind, identity: entry.identity?, stamp: 0, originals: FxHashMap::default() })
-                .filter(|_| !entry.directory)
+    fn of(kind: SourceKind, identity: Identity) -> Source {
+        Source { kind, identity, stamp: 0, originals: FxHashMap::default() }
+    }
+
+    /// Returns the outputs of tools among files. Those of a subagent are those of its session.
+    pub fn outputs(sessions: &[Source], files: Vec<(PathBuf, Identity)>) -> Vec<Source> {
+        let beside = |path: &Path| path.ancestors().nth(2).and_then(Path::file_name).map(OsStr::to_owned);
+        let names: FxHashSet<OsString> = files.iter().filter_map(|(path, _)| beside(path)).collect();
+        let directory = |(place, source): (usize, &Source)| {
+            let found = source.session().filter(|found| names.contains(OsStr::new(&found.location.id)))?;
+            Some((found.provider.outputs_directory(&found.path)?, place))
         };
-        entries.into_iter().filter_map(output).collect()
+        let owners: FxHashMap<PathBuf, usize> = sessions.iter().enumerate().filter_map(directory).collect();
+        let owned = files.into_iter().filter_map(|(path, identity)| {
+            let owner = *owners.get(path.parent()?)?;
+            Some(Source::of(SourceKind::Output(path, owner), identity))
+        });
+        owned.collect()
+    }
+
+    /// Returns the session; `None` if the source is another file.
+    pub fn session(&self) -> Option<&Found> {
+        if let SourceKind::Session(found) = &self.kind { Some(found) } else { None }
     }
 
     pub fn path(&self) -> &Path {
         match &self.kind {
             SourceKind::Session(found) => &found.path,
-            SourceKind::Output(path) | SourceKind::Prompts(_, path) => path,
+            SourceKind::Output(path, _) | SourceKind::Prompts(_, path) => path,
         }
     }
 
@@ -64,7 +78,7 @@ impl Source {
                 position.reads_subagents = found.location.subagent;
                 read_trace(disk, found, position, &mut |start, event| take(start, self.restored(event)))
             }
-            SourceKind::Output(path) => {
+            SourceKind::Output(path, _) => {
                 // Written once: what follows is another output.
                 for event in self.events(disk, position.end..u64::MAX, 0, &|_| true)? {
                     take(position.end, event);
@@ -99,7 +113,7 @@ impl Source {
         is_wanted: &dyn Fn(&[u8]) -> bool,
     ) -> io::Result<Vec<TraceEvent>> {
         let mut events = Vec::new();
-        if let SourceKind::Output(path) = &self.kind {
+        if let SourceKind::Output(path, _) = &self.kind {
             let mut bytes = Vec::new();
             disk.open(path, start)?.take(OUTPUT_BYTES).read_to_end(&mut bytes)?;
             if !bytes.is_empty() && !bytes.contains(&0) {
@@ -124,7 +138,7 @@ impl Source {
                         events.push(self.restored(event));
                     });
                 }
-                SourceKind::Output(_) => {}
+                SourceKind::Output(..) => {}
                 SourceKind::Prompts(provider, _) => {
                     if let Some(prompt) = provider.typed_prompt(&line) {
                         let content = TraceContent::Prompt { text: prompt.text, source: PromptSource::Typed };
@@ -158,16 +172,11 @@ impl Source {
     }
 }
 
-/// Returns the lists of the prompts of all sessions, each with its client.
-pub fn prompt_files(disk: &dyn Disk, places: &Places) -> Vec<(&'static dyn ProviderAdapter, Source)> {
-    let mut files = Vec::new();
-    for provider in PROVIDERS {
-        for path in provider.prompts_files(places) {
-            if let Ok(identity) = disk.identify(&path) {
-                let kind = SourceKind::Prompts(*provider, path);
-                files.push((*provider, Source { kind, identity, stamp: 0, originals: FxHashMap::default() }));
-            }
-        }
-    }
+/// Returns the lists of the prompts of all sessions.
+pub fn prompt_files(disk: &dyn Disk, places: &Places) -> Vec<Source> {
+    let files =
+        PROVIDERS.iter().flat_map(|provider| provider.prompts_files(places).into_iter().map(move |path| (*provider, path)));
     files
+        .filter_map(|(provider, path)| Some(Source::of(SourceKind::Prompts(provider, path.clone()), disk.identify(&path).ok()?)))
+        .collect()
 }

@@ -36,14 +36,29 @@ fn source(path: &Path) -> Source {
     Source::new(found, RealDisk.identify(path).unwrap())
 }
 
+fn project() -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("projects/-w");
+    fs::create_dir_all(&place).unwrap();
+    (directory, place)
+}
+
 /// Searches an index: the turn, the tier and the line of each match.
 fn search(index: &mut SearchIndex, paths: &[PathBuf], query: &str) -> Vec<(usize, u32, MatchTier, String)> {
+    search_in(index, paths, &|_| true, query)
+}
+
+fn search_in(
+    index: &mut SearchIndex,
+    paths: &[PathBuf],
+    is_wanted: &dyn Fn(usize) -> bool,
+    query: &str,
+) -> Vec<(usize, u32, MatchTier, String)> {
     let sources: Vec<Source> = paths.iter().filter(|path| path.exists()).map(|path| source(path)).collect();
     let indexed = update(&RealDisk, index, &sources, true, &|_, _| {}, &mut |path, error| panic!("{path:?}: {error}")).unwrap();
     let session_of = |source: usize| source.to_string();
     let query = Query::parse(query).unwrap();
-    let searched =
-        Searched { disk: &RealDisk, sources: &sources, session_of: &session_of, is_wanted: &|_| true, adjust: None, now: 0 };
+    let searched = Searched { disk: &RealDisk, sources: &sources, session_of: &session_of, is_wanted, adjust: None, now: 0 };
     let hits = find(&searched, index, &indexed, query, &Filter::default()).unwrap();
     hits.turns.into_iter().map(|turn| (turn.source, turn.turn.number, turn.found.tier, turn.found.excerpt.line)).collect()
 }
@@ -52,9 +67,7 @@ const QUERIES: [&str; 6] = ["flaky login", "retry limit", "parse_rows", "migrati
 
 #[test]
 fn an_index_that_grew_finds_what_a_new_one_finds() {
-    let directory = tempfile::tempdir().unwrap();
-    let place = directory.path().join("projects/-w");
-    fs::create_dir_all(&place).unwrap();
+    let (directory, place) = project();
     let paths = [place.join("aaaa1111.jsonl"), place.join("bbbb2222.jsonl")];
     let mut grown = SearchIndex::open(directory.path(), &Seal::default()).unwrap();
     let mut contents = [String::new(), String::new()];
@@ -99,6 +112,22 @@ fn an_index_that_grew_finds_what_a_new_one_finds() {
     assert_eq!(search(&mut grown, &paths, "something").len(), 1);
 }
 
+#[test]
+fn only_wanted_sources_are_found_be_they_few_or_most() {
+    let (_directory, place) = project();
+    let paths: Vec<PathBuf> = (0..7).map(|number| place.join(format!("{number}.jsonl"))).collect();
+    for (number, path) in (0..).zip(&paths) {
+        fs::write(path, prompt(number, 0, &format!("login number {number}"))).unwrap();
+    }
+    let mut index = SearchIndex::in_memory().unwrap();
+    for wanted in [vec![], vec![3], vec![0, 1, 2, 4, 5, 6], (0..7).collect()] {
+        let found = search_in(&mut index, &paths, &|source| wanted.contains(&source), "login");
+        let mut found: Vec<usize> = found.into_iter().map(|(source, ..)| source).collect();
+        found.sort_unstable();
+        assert_eq!(found, wanted);
+    }
+}
+
 /// The turn of each block is that of the analysis, also where a command opens it.
 #[test]
 fn turns_have_the_numbers_of_the_analysis() {
@@ -129,9 +158,7 @@ fn turns_have_the_numbers_of_the_analysis() {
 
 #[test]
 fn a_search_of_sessions_does_not_answer_one() {
-    let directory = tempfile::tempdir().unwrap();
-    let place = directory.path().join("projects/-w");
-    fs::create_dir_all(&place).unwrap();
+    let (_directory, place) = project();
     let path = place.join("aaaa1111.jsonl");
     let call = json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "aperture search flaky login"}}]);
     let result = json!([{"type": "tool_result", "tool_use_id": "t1", "content": "the flaky login test"}]);

@@ -3,12 +3,11 @@
 use super::source::{Source, SourceKind};
 use crate::engine::search::{FileTerms, TurnReader};
 use crate::fsio::Disk;
-use crate::store::{IndexedSession, ReadSession, SearchIndex};
+use crate::store::{IndexedSession, ReadSession, SearchIndex, fingerprint};
 use crate::workspace::{TracePosition, left_rows};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
-use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 
@@ -39,58 +38,69 @@ pub fn update(
     progress: &dyn Fn(u64, u64),
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> rusqlite::Result<Indexed> {
-    let known = index.files()?;
-    let is_known = |source: &Source| {
-        known.get(source.path().as_os_str()).is_some_and(|known| known.identity == source.identity && known.stamp == source.stamp)
-    };
-    let mut outdated: Vec<&Source> = sources.iter().filter(|source| !is_known(source)).collect();
-    // Largest first, so that no core is left with a large file at the end.
-    outdated.sort_by_key(|source| std::cmp::Reverse(source.identity.bytes));
-    let paths: FxHashSet<&OsStr> = sources.iter().map(|source| source.path().as_os_str()).collect();
-    let gone: Vec<i64> = known.iter().filter(|(path, _)| all && !paths.contains(&***path)).map(|(_, known)| known.id).collect();
-    let numbers = |known: &FxHashMap<OsString, IndexedSession>| {
-        let number = |(place, source): (usize, &Source)| Some((known.get(source.path().as_os_str())?.id, place));
-        sources.iter().enumerate().filter_map(number).collect()
-    };
-    if !outdated.is_empty() || !gone.is_empty() {
-        let total: u64 = outdated.iter().map(|source| source.identity.bytes).sum();
-        let mut gone = Some(gone);
-        let mut done = 0;
-        progress(done, total);
-        for chunk in chunks(&outdated) {
-            let states: Vec<Option<(i64, Vec<u8>)>> = chunk
-                .iter()
-                .map(|source| state(index, known.get(source.path().as_os_str()), source))
-                .collect::<rusqlite::Result<_>>()?;
-            let read: Vec<io::Result<ReadSession<'_>>> = chunk
-                .par_iter()
-                .zip(states)
-                .with_max_len(1)
-                .map(|(source, state)| read(disk, source, known.get(source.path().as_os_str()), state))
-                .collect();
-            done += chunk.iter().map(|source| source.identity.bytes).sum::<u64>();
-            let mut readable = Vec::with_capacity(read.len());
-            for (source, read) in chunk.iter().zip(read) {
-                match read {
-                    Ok(read) => readable.push(read),
-                    Err(error) => skipped(source.path(), error),
-                }
-            }
-            index.write(&readable, &gone.take().unwrap_or_default())?;
-            progress(done, total);
-        }
-        if let Some(gone) = gone {
-            index.write(&[], &gone)?;
-        }
-        return Ok(numbers(&index.files()?));
+    let seal = index.seal();
+    let fingerprint = |source: &Source| fingerprint(seal, source.path(), &source.identity, source.stamp);
+    let fingerprints: Vec<i64> = sources.par_iter().map(fingerprint).collect();
+    let places: FxHashMap<i64, usize> = fingerprints.into_iter().zip(0..).collect();
+    let (indexed, mut gone) = matched(index, &places)?;
+    let mut is_known = vec![false; sources.len()];
+    indexed.values().for_each(|place| is_known[*place] = true);
+    let outdated = sources.iter().zip(is_known).filter(|(_, is_known)| !is_known);
+    let mut outdated: Vec<(&Source, Option<IndexedSession>)> =
+        outdated.map(|(source, _)| Ok((source, index.file(source.path())?))).collect::<rusqlite::Result<_>>()?;
+    let kept: FxHashSet<i64> = outdated.iter().filter_map(|(_, known)| Some(known.as_ref()?.id)).collect();
+    gone.retain(|file| all && !kept.contains(file));
+    if outdated.is_empty() && gone.is_empty() {
+        return Ok(indexed);
     }
-    Ok(numbers(&known))
+    // Largest first, so that no core is left with a large file at the end.
+    outdated.sort_by_key(|(source, _)| std::cmp::Reverse(source.identity.bytes));
+    let total: u64 = outdated.iter().map(|(source, _)| source.identity.bytes).sum();
+    let mut done = 0;
+    progress(done, total);
+    if !gone.is_empty() {
+        index.write(&[], &gone)?;
+    }
+    for chunk in chunks(&outdated) {
+        let states: Vec<Option<(i64, Vec<u8>)>> =
+            chunk.iter().map(|(source, known)| state(index, known.as_ref(), source)).collect::<rusqlite::Result<_>>()?;
+        let read: Vec<io::Result<ReadSession<'_>>> = chunk
+            .par_iter()
+            .zip(states)
+            .with_max_len(1)
+            .map(|((source, known), state)| read(disk, source, known.as_ref(), state))
+            .collect();
+        done += chunk.iter().map(|(source, _)| source.identity.bytes).sum::<u64>();
+        let mut readable = Vec::with_capacity(read.len());
+        for ((source, _), read) in chunk.iter().zip(read) {
+            match read {
+                Ok(read) => readable.push(read),
+                Err(error) => skipped(source.path(), error),
+            }
+        }
+        index.write(&readable, &[])?;
+        progress(done, total);
+    }
+    Ok(matched(index, &places)?.0)
+}
+
+/// Returns the files of an index that are sources, by their fingerprints, and the numbers of its other files.
+fn matched(index: &SearchIndex, places: &FxHashMap<i64, usize>) -> rusqlite::Result<(Indexed, Vec<i64>)> {
+    let (mut indexed, mut others) = (Indexed::default(), Vec::new());
+    indexed.reserve(places.len());
+    for (fingerprint, file) in index.fingerprints()? {
+        match places.get(&fingerprint) {
+            Some(place) => drop(indexed.insert(file, *place)),
+            None => others.push(file),
+        }
+    }
+    Ok((indexed, others))
 }
 
 /// Divides sources into runs with about [`CHUNK_BYTES`] each.
-fn chunks<'s, 'a>(sources: &'s [&'a Source]) -> Vec<&'s [&'a Source]> {
+fn chunks<'s, 'a>(sources: &'s [(&'a Source, Option<IndexedSession>)]) -> Vec<&'s [(&'a Source, Option<IndexedSession>)]> {
     let (mut chunks, mut start, mut bytes) = (Vec::new(), 0, 0);
-    for (at, source) in sources.iter().enumerate() {
+    for (at, (source, _)) in sources.iter().enumerate() {
         bytes += source.identity.bytes;
         if bytes >= CHUNK_BYTES || at + 1 == sources.len() {
             chunks.push(&sources[start..=at]);

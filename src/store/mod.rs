@@ -53,7 +53,7 @@ pub use requests::{LoggedRequest, REQUESTS_FILE, RequestLog};
 pub use seal::{KeyBytes, Seal};
 pub use seal_file::{KeyMethod, SEAL_FILE, SealFile, SealState, random, text};
 pub use sealed_disk::SealedDisk;
-pub use search_index::{IndexedSession, IndexedTurn, ReadSession, SEARCH_INDEX_FILE, SearchIndex};
+pub use search_index::{IndexedSession, IndexedTurn, ReadSession, SEARCH_INDEX_FILE, SearchIndex, fingerprint};
 pub use sidecar::{
     ModelState, NewTask, QueueCounts, QueuedTask, SIDECAR_FILE, SidecarCall, SidecarFailure, SidecarResult, SidecarStore,
 };

@@ -9,7 +9,6 @@ use crate::engine::search::{FileTerms, Posting, read_postings, write_postings};
 use crate::fsio::Identity;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use std::time::Duration;
 pub const SEARCH_INDEX_FILE: &str = "search.db";
 
 /// Version of the index; increased when its form or meaning changes. An index of another version is emptied.
-const FORMAT: i32 = 6;
+const FORMAT: i32 = 7;
 const FORM: Form = Form {
     file: SEARCH_INDEX_FILE,
     version: FORMAT,
@@ -70,31 +69,49 @@ pub struct IndexedTurn {
 /// An index.
 pub struct SearchIndex {
     connection: Connection,
-    is_sealed: bool,
+    seal: Seal,
+}
+
+/// Returns a number that names a file in a state.
+pub fn fingerprint(seal: &Seal, path: &Path, identity: &Identity, stamp: i64) -> i64 {
+    let path = path.as_os_str().as_encoded_bytes();
+    let state = postcard::to_extend(&(identity, stamp, path), Vec::with_capacity(path.len() + size_of::<Identity>()));
+    let hash = seal.hashed(&state.unwrap_or_default());
+    hash.as_bytes().first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
 }
 
 impl SearchIndex {
     /// Opens the index in an existing directory, or creates it.
     /// Errors: it cannot be read or created.
     pub fn open(directory: &Path, seal: &Seal) -> rusqlite::Result<SearchIndex> {
-        Ok(SearchIndex { connection: opened(directory, &FORM, seal)?.0, is_sealed: seal.is_sealed() })
+        Ok(SearchIndex { connection: opened(directory, &FORM, seal)?.0, seal: seal.clone() })
     }
 
     /// Returns an index that is lost with the process.
     /// Errors: there is no memory for it.
     pub fn in_memory() -> rusqlite::Result<SearchIndex> {
-        let connection = prepared(Connection::open_in_memory()?, &FORM, &Seal::default())?.0;
-        Ok(SearchIndex { connection, is_sealed: false })
+        let seal = Seal::default();
+        Ok(SearchIndex { connection: prepared(Connection::open_in_memory()?, &FORM, &seal)?.0, seal })
     }
 
-    pub fn files(&self) -> rusqlite::Result<FxHashMap<OsString, IndexedSession>> {
-        let mut select = self.connection.prepare_cached("SELECT open(path), id, identity, stamp FROM files")?;
-        let rows = select.query_map([], |row| {
-            let identity: Vec<u8> = row.get(2)?;
-            let identity = postcard::from_bytes(&identity).unwrap_or_default();
-            Ok((OsString::from(row.get::<_, String>(0)?), IndexedSession { id: row.get(1)?, identity, stamp: row.get(3)? }))
-        })?;
-        rows.collect()
+    pub fn seal(&self) -> &Seal {
+        &self.seal
+    }
+
+    /// Returns the fingerprints of all files, each with the number of the file.
+    pub fn fingerprints(&self) -> rusqlite::Result<Vec<(i64, i64)>> {
+        let mut select = self.connection.prepare_cached("SELECT fingerprint, id FROM files")?;
+        select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    }
+
+    /// Returns the state in which a file is known.
+    pub fn file(&self, path: &Path) -> rusqlite::Result<Option<IndexedSession>> {
+        let mut select = self.connection.prepare_cached("SELECT id, identity, stamp FROM files WHERE path = seal(?1)")?;
+        let row = |row: &rusqlite::Row<'_>| {
+            let identity = postcard::from_bytes(&row.get::<_, Vec<u8>>(1)?).unwrap_or_default();
+            Ok(IndexedSession { id: row.get(0)?, identity, stamp: row.get(2)? })
+        };
+        select.query_row([path.to_string_lossy()], row).optional()
     }
 
     /// Returns what the next reading of a file continues with.
@@ -114,7 +131,7 @@ impl SearchIndex {
         let mut segment = Segment::default();
         let mut next = first;
         for session in read {
-            let file = file(&transaction, session)?;
+            let file = write_file(&transaction, &self.seal, session)?;
             let mut insert = transaction.prepare_cached("INSERT INTO turns VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, seal(?8), ?9)")?;
             for (index, turn) in session.terms.turns.iter().enumerate() {
                 let known =
@@ -182,7 +199,7 @@ impl SearchIndex {
         let Some(first) = word.chars().next() else { return Ok(Vec::new()) };
         let after = char::from_u32(u32::from(first) + 1).unwrap_or(char::MAX);
         // Sealed words have no order: each is opened.
-        let word = if self.is_sealed { "open(word)" } else { "word" };
+        let word = if self.seal.is_sealed() { "open(word)" } else { "word" };
         let sql = format!(
             "SELECT {word} AS text, length(postings) FROM words
              WHERE segment IN (SELECT id FROM segments) AND text >= ?1 AND text < ?2"
@@ -225,12 +242,13 @@ impl SearchIndex {
 }
 
 /// Stores the state of a file and returns its number. What is known of its turns is deleted, unless the new ones continue them.
-fn file(transaction: &Transaction<'_>, session: &ReadSession<'_>) -> rusqlite::Result<i64> {
+fn write_file(transaction: &Transaction<'_>, seal: &Seal, session: &ReadSession<'_>) -> rusqlite::Result<i64> {
     let path = session.path.to_string_lossy();
     let identity = postcard::to_stdvec(&session.identity).unwrap_or_default();
+    let fingerprint = fingerprint(seal, session.path, &session.identity, session.stamp);
     if let Some(file) = session.continues {
-        let sql = "UPDATE files SET identity = ?2, stamp = ?3, state = seal(?4) WHERE id = ?1";
-        transaction.prepare_cached(sql)?.execute(params![file, identity, session.stamp, session.state])?;
+        let sql = "UPDATE files SET identity = ?2, stamp = ?3, state = seal(?4), fingerprint = ?5 WHERE id = ?1";
+        transaction.prepare_cached(sql)?.execute(params![file, identity, session.stamp, session.state, fingerprint])?;
         return Ok(file);
     }
     let known = transaction
@@ -238,8 +256,8 @@ fn file(transaction: &Transaction<'_>, session: &ReadSession<'_>) -> rusqlite::R
         .query_row([&path], |row| row.get(0))
         .optional()?;
     known.map(|file| forget(transaction, file)).transpose()?;
-    let sql = "INSERT INTO files (path, identity, stamp, state) VALUES (seal(?1), ?2, ?3, seal(?4))";
-    transaction.prepare_cached(sql)?.execute(params![path, identity, session.stamp, session.state])?;
+    let sql = "INSERT INTO files (path, identity, stamp, state, fingerprint) VALUES (seal(?1), ?2, ?3, seal(?4), ?5)";
+    transaction.prepare_cached(sql)?.execute(params![path, identity, session.stamp, session.state, fingerprint])?;
     Ok(transaction.last_insert_rowid())
 }
 
@@ -418,16 +436,29 @@ mod tests {
             let path = format!("/s{}", number % 15);
             let words = ["always".to_owned(), format!("w{number}")];
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let known = index.files().unwrap().get(std::ffi::OsStr::new(&path)).map(|file| file.id);
+            let known = index.file(Path::new(&path)).unwrap().map(|file| file.id);
             // A file is read again, or continued, by turns.
             let continues = known.filter(|_| number % 2 == 0);
             index.write(&[read(&path, continues, terms(&[&words]))], &[]).unwrap();
             assert_eq!(holders(&index, &format!("w{number}")).len(), 1);
-            assert_eq!(holders(&index, "always").len(), index.files().unwrap().len(), "after {number}");
+            assert_eq!(holders(&index, "always").len(), index.fingerprints().unwrap().len(), "after {number}");
         }
         let segments: u32 = index.connection.query_row("SELECT count(*) FROM segments", [], |row| row.get(0)).unwrap();
         assert!(segments <= MOST_SEGMENTS);
         assert!(holders(&index, "w1").is_empty(), "its file was read again");
+    }
+
+    #[test]
+    fn a_fingerprint_is_that_of_a_path_in_a_state() {
+        let (seal, path) = (Seal::default(), Path::new("/s"));
+        let (identity, later) = (Identity::default(), Identity { modified: 1, ..Identity::default() });
+        let all = [("/s", identity, 0), ("/s", identity, 1), ("/s", later, 0), ("/t", identity, 0)];
+        let numbers: FxHashSet<i64> =
+            all.iter().map(|(path, identity, stamp)| fingerprint(&seal, Path::new(path), identity, *stamp)).collect();
+        assert_eq!(numbers.len(), all.len());
+        let mut index = SearchIndex::in_memory().unwrap();
+        index.write(&[read("/s", None, terms(&[&["a"]]))], &[]).unwrap();
+        assert_eq!(index.fingerprints().unwrap(), [(fingerprint(&seal, path, &identity, 0), 1)]);
     }
 
     #[test]
@@ -437,7 +468,7 @@ mod tests {
         let ends: Vec<Option<u64>> = (1..=2).map(|turn| index.turn(turn).unwrap().unwrap().end).collect();
         assert_eq!(ends, [Some(100), None]);
         index.write(&[], &[1]).unwrap();
-        assert_eq!((index.turn(1).unwrap(), index.files().unwrap().len()), (None, 0));
+        assert_eq!((index.turn(1).unwrap(), index.fingerprints().unwrap().len()), (None, 0));
     }
 
     #[test]

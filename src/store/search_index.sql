@@ -7,8 +7,10 @@ CREATE TABLE files (
     path TEXT NOT NULL UNIQUE,
     identity BLOB NOT NULL,
     stamp INTEGER NOT NULL,
-    state BLOB NOT NULL
+    state BLOB NOT NULL,
+    fingerprint INTEGER NOT NULL
 );
+CREATE INDEX fingerprints ON files (fingerprint);
 CREATE TABLE turns (
     id INTEGER PRIMARY KEY,
     file INTEGER NOT NULL,

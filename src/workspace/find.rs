@@ -64,7 +64,7 @@ fn list(paths: &[PathBuf]) -> String {
 }
 
 /// Returns the directories that contain all sessions.
-pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
+pub fn roots(places: &Places) -> Vec<PathBuf> {
     PROVIDERS.iter().flat_map(|provider| provider.roots(places)).collect()
 }
 
@@ -74,36 +74,47 @@ struct Listing {
     /// Other entries, which can be links to directories.
     others: Vec<PathBuf>,
     sessions: Vec<(Found, Identity)>,
+    /// Files that are not sessions.
+    files: Vec<(PathBuf, Identity)>,
     skipped: Vec<(PathBuf, io::Error)>,
+}
+
+/// The files in the directories of clients.
+#[derive(Default)]
+pub struct FoundFiles {
+    /// The sessions of each directory.
+    pub sessions: Vec<Vec<(Found, Identity)>>,
+    /// Files that are not sessions.
+    pub others: Vec<(PathBuf, Identity)>,
 }
 
 /// Returns all sessions of all providers with the state of their files, in no particular order.
 ///
 /// Directories that cannot be read are passed to `skipped`; a missing directory has no sessions.
 pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path, io::Error)) -> Vec<(Found, Identity)> {
-    find_by_directory(disk, places, skipped).into_iter().flatten().collect()
+    find_files(disk, &|provider| provider.roots(places), skipped).sessions.into_iter().flatten().collect()
 }
 
-/// Same as [`find_all`], grouped by directory.
-pub(super) fn find_by_directory(
+/// Returns the files below the directories that `roots` returns for each client.
+pub fn find_files(
     disk: &dyn Disk,
-    places: &Places,
+    roots: &dyn Fn(&dyn ProviderAdapter) -> Vec<PathBuf>,
     skipped: &mut dyn FnMut(&Path, io::Error),
-) -> Vec<Vec<(Found, Identity)>> {
-    let mut all = Vec::new();
+) -> FoundFiles {
+    let mut all = FoundFiles::default();
     for provider in PROVIDERS {
-        find_in(disk, *provider, provider.roots(places), skipped, &mut all);
+        find_in(disk, *provider, roots(*provider), skipped, &mut all);
     }
     all
 }
 
-/// Adds the sessions of a provider below some directories to `all`.
+/// Adds the files below some directories of a provider to `all`.
 pub(super) fn find_in(
     disk: &dyn Disk,
     provider: &'static dyn ProviderAdapter,
     mut directories: Vec<PathBuf>,
     skipped: &mut dyn FnMut(&Path, io::Error),
-    all: &mut Vec<Vec<(Found, Identity)>>,
+    all: &mut FoundFiles,
 ) {
     let mut roots = directories.clone();
     // Breadth first; the directories of one level are listed in parallel.
@@ -115,7 +126,8 @@ pub(super) fn find_in(
         for listing in listed {
             directories.extend(listing.directories);
             others.extend(listing.others);
-            all.push(listing.sessions);
+            all.sessions.push(listing.sessions);
+            all.others.extend(listing.files);
             for (path, error) in listing.skipped {
                 skipped(&path, error);
             }
@@ -167,8 +179,11 @@ fn list_directory(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, direc
                         Ok(identity) => listing.sessions.push((Found { provider, path, location }, identity)),
                         Err(error) => listing.skipped.push((path, error)),
                     }
-                } else if identity.is_none() {
-                    listing.others.push(path);
+                } else {
+                    match identity {
+                        Some(identity) => listing.files.push((path, identity)),
+                        None => listing.others.push(path),
+                    }
                 }
             }
             drop_unpacked(&mut listing.sessions);
@@ -185,9 +200,9 @@ pub(super) fn find_beside(disk: &dyn Disk, provider: &'static dyn ProviderAdapte
     let named = |sessions: Vec<(Found, Identity)>| sessions.into_iter().find(|(found, _)| found.location.id == id);
     let near = real.parent().and_then(|directory| named(list_directory(disk, provider, directory.to_owned()).sessions));
     let anywhere = || {
-        let mut all = Vec::new();
+        let mut all = FoundFiles::default();
         find_in(disk, provider, provider.roots_beside(&real), &mut |_, _| {}, &mut all);
-        all.into_iter().find_map(named)
+        all.sessions.into_iter().find_map(named)
     };
     near.or_else(anywhere).map(|(found, _)| found.path)
 }
@@ -199,7 +214,7 @@ pub(super) fn inherited_bytes(disk: &dyn Disk, provider: &'static dyn ProviderAd
     if roots.is_empty() {
         roots.extend(real.parent().map(Path::to_owned));
     }
-    let mut all = Vec::new();
+    let mut all = FoundFiles::default();
     find_in(disk, provider, roots, &mut |_, _| {}, &mut all);
     let inherits = |(found, _): &(Found, Identity)| {
         let mut head = read_head(disk, &found.path, SNIFF_BYTES).ok()?;
@@ -212,7 +227,7 @@ pub(super) fn inherited_bytes(disk: &dyn Disk, provider: &'static dyn ProviderAd
             _ => None,
         }
     };
-    all.par_iter().flatten().filter_map(inherits).max().unwrap_or_default()
+    all.sessions.par_iter().flatten().filter_map(inherits).max().unwrap_or_default()
 }
 
 /// Returns the session that `name` identifies: a path, an id or a unique id prefix. Without a name, returns the newest session of

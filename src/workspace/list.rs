@@ -1,6 +1,6 @@
 //! Lists sessions with their totals, which are computed once and cached.
 
-use super::find::{FindError, Found, find_by_directory, roots};
+use super::find::{FindError, Found, find_files, roots};
 use super::project::{Project, main_session, stated};
 use super::secret_scan::named_in;
 use crate::engine;
@@ -57,7 +57,9 @@ pub fn list(
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Result<Vec<Vec<Listed>>, FindError> {
     let mut problems = Vec::new();
-    let find = || find_by_directory(disk, places, &mut |path, error| problems.push((path.to_owned(), error)));
+    let find = || {
+        find_files(disk, &|provider| provider.roots(places), &mut |path, error| problems.push((path.to_owned(), error))).sessions
+    };
     let (directories, known) = rayon::join(find, || cache.read(disk));
     let all = project.is_none() && problems.is_empty();
     for (path, error) in problems {
@@ -70,21 +72,21 @@ pub fn list(
     Ok(list_files(disk, cache, directories, &known, project, titles, &seen, skipped))
 }
 
-/// Lists copies of sessions, like [`list`]: those that `copies` returns.
-pub fn list_copies(
+/// Lists sessions that were found, like [`list`].
+pub fn list_found(
     disk: &dyn Disk,
     cache: &TotalsCache,
-    copies: Vec<(Found, Identity)>,
+    found: Vec<(Found, Identity)>,
     project: Option<&Project>,
     titles: bool,
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Vec<Listed> {
-    if copies.is_empty() {
+    if found.is_empty() {
         return Vec::new();
     }
     let mut directories: HashMap<PathBuf, Vec<(Found, Identity)>> = HashMap::new();
-    for copy in copies {
-        directories.entry(copy.0.path.parent().unwrap_or(Path::new("")).to_owned()).or_default().push(copy);
+    for file in found {
+        directories.entry(file.0.path.parent().unwrap_or(Path::new("")).to_owned()).or_default().push(file);
     }
     let directories = directories.into_values().collect();
     list_files(disk, cache, directories, &cache.read(disk), project, titles, &[], skipped).into_iter().flatten().collect()

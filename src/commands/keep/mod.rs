@@ -248,7 +248,7 @@ fn list(env: &Env) -> Result<KeepListReport, CommandError> {
     let copies = env.kept()?;
     let orphans: HashSet<PathBuf> = copies.orphans().into_iter().map(|(found, _)| found.path).collect();
     let all: Vec<(Found, Identity)> = copies.all().into_iter().filter(|(found, _)| found.location.parent.is_none()).collect();
-    let mut listed = workspace::list_copies(env.disk, &env.totals(), all, None, true, &mut |path, error| {
+    let mut listed = workspace::list_found(env.disk, &env.totals(), all, None, true, &mut |path, error| {
         env.note(&format!("skipped {}: {error}", path.display()));
     });
     listed.sort_by(|a, b| (b.last_written(), &a.found.path).cmp(&(a.last_written(), &b.found.path)));

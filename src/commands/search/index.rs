@@ -5,6 +5,7 @@ use crate::search::{Indexed, Source, update};
 use crate::store::{SearchIndex, is_damaged};
 use crate::workspace::session_of;
 use anyhow::anyhow;
+use rustc_hash::FxHashSet;
 use std::path::Path;
 
 /// Brings the index up to date with sources and returns what `question` finds in it. With `all`, the sources are all files there are.
@@ -45,7 +46,9 @@ pub fn asking_session(env: &Env) -> Option<String> {
 pub fn restore_originals(env: &Env, sources: &mut [Source]) -> Result<(), CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(()) };
     let changed = store.window_changes()?;
-    for source in sources.iter_mut().filter(|_| !changed.is_empty()) {
+    // A path is resolved only if its file is one of these, under any name.
+    let inodes: FxHashSet<_> = changed.keys().filter_map(|path| Some(env.disk.identify(path).ok()?.inode)).collect();
+    for source in sources.iter_mut().filter(|source| inodes.contains(&source.identity.inode)) {
         let Some(changes) = env.disk.resolve(source.path()).ok().and_then(|path| changed.get(&path)) else { continue };
         source.stamp = changes.last().map_or(0, |(time, _)| time ^ changes.len() as i64);
         if let Some(session) = store.find(source.path())? {

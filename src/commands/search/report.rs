@@ -58,6 +58,9 @@ pub struct SessionFound {
     /// Shortest name that selects it with `-s`.
     #[serde(skip)]
     pub name: String,
+    /// Place of the source of its best turn.
+    #[serde(skip)]
+    pub source: usize,
     /// Turns, the best first.
     pub turns: Vec<TurnFound>,
 }

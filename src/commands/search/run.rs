@@ -8,15 +8,14 @@ use crate::engine::search::{Excerpt, Query, QueryError, QueryField};
 use crate::engine::{Selector, tokens};
 use crate::output::json;
 use crate::output::{Report, plural, short_id};
-use crate::provider::ProviderAdapter;
-use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, find, prompt_files, scan};
+use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, SourceKind, find, prompt_files, scan};
 use crate::text::shell::quoted_word;
-use crate::workspace::{self, FindError, Listed};
+use crate::workspace::{self, FindError, Found, Listed, Project};
 use anyhow::anyhow;
-use rayon::prelude::*;
 use rustc_hash::FxHashSet;
+use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Turns of a session that are printed, and of the one session that was named.
 const TURNS_OF_SESSION: usize = 3;
@@ -65,41 +64,50 @@ pub fn no_match(report: &SearchReport) -> CommandError {
     }
 }
 
+/// The files that can be searched: sessions, the kept copies of deleted ones, what is beside them, and lists of prompts.
 struct Files {
     sources: Vec<Source>,
-    owners: Vec<Owner>,
-    listed: Vec<Listed>,
     /// True if all files could be listed.
     is_complete: bool,
 }
 
-#[derive(Clone, Copy)]
-enum Owner {
-    /// A session, by its place in the list.
-    Session(usize),
-    /// A client: its list of prompts.
-    Client(&'static dyn ProviderAdapter),
-}
-
 impl Files {
-    /// Returns the session of a source; `None` for a list of prompts.
-    fn listed(&self, source: usize) -> Option<&Listed> {
-        match self.owners[source] {
-            Owner::Session(place) => Some(&self.listed[place]),
-            Owner::Client(_) => None,
+    /// Returns the place of the session of a source; `None` for a list of prompts.
+    fn place(&self, source: usize) -> Option<usize> {
+        match self.sources[source].kind {
+            SourceKind::Session(_) => Some(source),
+            SourceKind::Output(_, session) => Some(session),
+            SourceKind::Prompts(..) => None,
         }
+    }
+
+    fn found(&self, source: usize) -> Option<&Found> {
+        self.sources[self.place(source)?].session()
     }
 
     /// Returns the id of the session of a source; empty for a list of prompts.
     fn session(&self, source: usize) -> String {
-        self.listed(source).map_or_else(String::new, |listed| session(listed).to_owned())
+        self.found(source).map_or_else(String::new, |found| session(found).to_owned())
     }
 
-    /// Returns the number of sessions with a wanted source.
-    fn count(&self, is_wanted: &dyn Fn(usize) -> bool) -> usize {
-        let owners = (0..self.sources.len()).filter(|source| is_wanted(*source)).filter_map(|source| self.listed(source));
-        owners.map(session).collect::<FxHashSet<&str>>().len()
+    /// Returns the number of sessions with one of these sources.
+    fn count(&self, sources: impl Iterator<Item = usize>) -> usize {
+        sources.filter_map(|source| self.found(source)).map(session).collect::<FxHashSet<&str>>().len()
     }
+
+    /// Returns the sessions among these sources, with their totals.
+    fn listed(&self, env: &Env, sources: impl Iterator<Item = usize>, project: Option<&Project>, titles: bool) -> Vec<Listed> {
+        let sessions = sources.filter_map(|source| {
+            let source = &self.sources[source];
+            Some((source.session()?.clone(), source.identity))
+        });
+        let mut skip = |path: &Path, error: std::io::Error| skip(env, path, &error);
+        workspace::list_found(env.disk, &env.totals(), sessions.collect(), project, titles, &mut skip)
+    }
+}
+
+fn skip(env: &Env, path: &Path, error: &std::io::Error) {
+    env.note(&format!("skipped {}: {error}", path.display()));
 }
 
 /// Returns what a search finds.
@@ -119,9 +127,10 @@ pub fn rank_of(env: &Env, query: &str, session: &str, has_vectors: bool) -> Resu
 /// Returns the titles of sessions with the session of each, the newest first: known items of search.
 /// Errors: the sessions cannot be listed.
 pub fn known_items(env: &Env, most: usize) -> Result<Vec<(String, String)>, CommandError> {
-    let mut listed: Vec<Listed> = files(env)?.listed.into_iter().filter(|listed| !listed.found.location.subagent).collect();
+    let files = files(env)?;
+    let mut listed = files.listed(env, 0..files.sources.len(), None, true);
+    listed.retain(|listed| !listed.found.location.subagent);
     listed.sort_by_key(|listed| std::cmp::Reverse(listed.last_written()));
-    workspace::read_titles(env.disk, &env.totals(), &mut listed.iter_mut().collect::<Vec<_>>());
     let item = |listed: &Listed| {
         let words: Vec<&str> = listed.totals.title.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1).collect();
         let query = words[..words.len().min(TITLE_WORDS)].join(" ");
@@ -155,9 +164,8 @@ fn report_with(env: &Env, arguments: &Arguments, has_vectors: Option<bool>) -> R
             .map_err(|error| CommandError::new(ErrorKind::Usage, anyhow!("{field}:{value}: {error}")))?;
     }
     check_client(arguments.scope.client.as_deref())?;
-    let mut files = files(env)?;
-    let is_wanted = wanted(env, &arguments, &files)?;
-    let wanted: Vec<usize> = (0..files.sources.len()).filter(|source| is_wanted(*source)).collect();
+    let files = files(env)?;
+    let wanted = wanted(env, &arguments, &files)?;
     let mut report = match (pattern, query) {
         (Some(pattern), _) => literal(env, &arguments, &files, &wanted, &pattern),
         (None, query) => ranked(env, &arguments, &files, &wanted, query.unwrap_or_default(), has_vectors)?,
@@ -167,18 +175,21 @@ fn report_with(env: &Env, arguments: &Arguments, has_vectors: Option<bool>) -> R
         report.hint = Some("nearly every sentence has these words: add another one".to_owned());
     }
     report.query = text;
-    report.covered = Coverage { searched: files.count(&is_wanted), of: files.count(&|_| true) };
-    drop(is_wanted);
+    let of = files.count(0..files.sources.len());
+    let searched = if wanted.len() == files.sources.len() { of } else { files.count(wanted.into_iter()) };
+    report.covered = Coverage { searched, of };
     if arguments.sort == Sort::Time {
         report.sessions.sort_by_key(|session| std::cmp::Reverse(session.turns.iter().map(|turn| turn.time).max()));
     }
     let limit = if arguments.limit == 0 { report.sessions.len() } else { arguments.limit };
     report.left_out = report.sessions.len().saturating_sub(limit);
     report.sessions.truncate(limit);
-    titles(env, &mut files.listed, &mut report);
+    describe(env, &files, &mut report.sessions);
     if let Some(budget) = arguments.max_tokens {
         fit(env, &mut report, budget);
     }
+    // Freeing thousands of paths takes longer than writing the output.
+    rayon::spawn(|| drop(files));
     Ok(report)
 }
 
@@ -213,59 +224,53 @@ impl Arguments {
     }
 }
 
-/// Returns all files that can be searched: sessions, the kept copies of deleted ones, and what is beside them.
+/// Finds all files that can be searched.
+/// Errors: there is no session.
 fn files(env: &Env) -> Result<Files, CommandError> {
     let mut is_complete = true;
-    let mut skip = |path: &Path, error: std::io::Error| {
+    let mut all = workspace::find_files(env.disk, &|provider| provider.roots(&env.places), &mut |path, error| {
         is_complete = false;
-        env.note(&format!("skipped {}: {error}", path.display()));
-    };
-    let listed = workspace::list(env.disk, &env.totals(), &env.places, None, false, &mut skip);
-    let kept = workspace::list_copies(env.disk, &env.totals(), env.kept()?.orphans(), None, false, &mut skip);
-    let listed = match listed {
-        Err(FindError::NoSessions(_)) if !kept.is_empty() => Vec::new(),
-        listed => listed?,
-    };
-    let listed: Vec<Listed> = listed.into_iter().flatten().chain(kept).collect();
-    let mut sources: Vec<Source> = listed.iter().map(|listed| Source::new(listed.found.clone(), listed.identity)).collect();
-    let mut owners: Vec<Owner> = (0..listed.len()).map(Owner::Session).collect();
-    let outputs: Vec<Vec<Source>> = listed.par_iter().map(|listed| Source::outputs(env.disk, &listed.found)).collect();
-    for (session, outputs) in outputs.into_iter().enumerate() {
-        owners.extend(outputs.iter().map(|_| Owner::Session(session)));
-        sources.extend(outputs);
+        skip(env, path, &error);
+    });
+    let kept = env.kept()?.files_of_orphans();
+    all.sessions.extend(kept.sessions);
+    all.others.extend(kept.others);
+    if all.sessions.iter().all(Vec::is_empty) {
+        return Err(FindError::NoSessions(workspace::roots(&env.places)).into());
     }
-    for (provider, source) in prompt_files(env.disk, &env.places) {
-        owners.push(Owner::Client(provider));
-        sources.push(source);
-    }
+    let mut sources: Vec<Source> =
+        all.sessions.into_iter().flatten().map(|(found, identity)| Source::new(found, identity)).collect();
+    sources.extend(Source::outputs(&sources, all.others));
+    sources.extend(prompt_files(env.disk, &env.places));
     restore_originals(env, &mut sources)?;
-    Ok(Files { sources, owners, listed, is_complete })
+    Ok(Files { sources, is_complete })
 }
 
-/// Returns the test that selects sources by the arguments and `-s`.
-fn wanted<'a>(env: &'a Env, arguments: &Arguments, files: &'a Files) -> Result<impl Fn(usize) -> bool + use<'a>, CommandError> {
-    let scope = arguments.scope.clone();
-    let project = scope.project(env);
+/// Returns the sources that the arguments and `-s` select.
+fn wanted(env: &Env, arguments: &Arguments, files: &Files) -> Result<Vec<usize>, CommandError> {
+    let scope = &arguments.scope;
+    let all = 0..files.sources.len();
+    let project = scope.project(env).map(|project| files.listed(env, all.clone(), Some(&project), false));
+    let project: Option<FxHashSet<PathBuf>> = project.map(|listed| listed.into_iter().map(|listed| listed.found.path).collect());
     let named = env.session().map(|name| env.find_by(name)).transpose()?.map(|found| found.location.id);
     let asking = asking_session(env).filter(|_| !arguments.current && named.is_none());
-    Ok(move |source: usize| {
-        let listed = match files.owners[source] {
-            Owner::Session(place) => &files.listed[place],
-            Owner::Client(provider) => {
-                return scope.has_client(provider.name()) && project.is_none() && named.is_none();
-            }
-        };
-        let session = session(listed);
-        project.as_ref().is_none_or(|project| project.holds(env.disk, &listed.found, listed.directory()))
-            && scope.has_client(listed.found.provider.name())
-            && named.as_ref().is_none_or(|named| named == session)
-            && asking.as_ref().is_none_or(|asking| asking != session)
-    })
+    let is_wanted = |source: &usize| {
+        if let SourceKind::Prompts(provider, _) = files.sources[*source].kind {
+            return scope.has_client(provider.name()) && project.is_none() && named.is_none();
+        }
+        files.found(*source).is_some_and(|found| {
+            project.as_ref().is_none_or(|project| project.contains(&found.path))
+                && scope.has_client(found.provider.name())
+                && named.as_ref().is_none_or(|named| named == session(found))
+                && asking.as_ref().is_none_or(|asking| asking != session(found))
+        })
+    };
+    Ok(all.filter(is_wanted).collect())
 }
 
 /// Returns the id of the session that a file belongs to: for a subagent, the session that started it.
-fn session(listed: &Listed) -> &str {
-    listed.found.location.parent.as_ref().unwrap_or(&listed.found.location.id)
+fn session(found: &Found) -> &str {
+    found.location.parent.as_ref().unwrap_or(&found.location.id)
 }
 
 fn ranked(
@@ -287,10 +292,9 @@ fn ranked(
         bar.set_message("indexing");
     };
     let filter = Filter { blocks: blocks(env, arguments)?, ..filter(env, arguments) };
-    let chosen: FxHashSet<usize> = wanted.iter().copied().collect();
     let session_of = |source: usize| files.session(source);
     let found = ask(env, &files.sources, files.is_complete, &progress, &|index, indexed| {
-        let is_wanted = |source: usize| chosen.contains(&source);
+        let is_wanted = |source: usize| wanted.len() == files.sources.len() || wanted.binary_search(&source).is_ok();
         let now = env.style.now.as_millisecond();
         let searched = Searched {
             disk: env.disk,
@@ -345,7 +349,7 @@ fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> Searc
     };
     let mut sessions = SessionList::new(files);
     for turn in &hits.turns {
-        let Some(session) = sessions.of(env, turn.source, &turn.session) else { continue };
+        let Some(session) = sessions.of(turn.source, &turn.session) else { continue };
         if session.turns.len() < turns_of_session(env) {
             let missing_words = names(&turn.found.missing);
             let missing_words = if missing_words == dropped { Vec::new() } else { missing_words };
@@ -404,52 +408,62 @@ fn turn_found(path: &Path, turn: u32, time: i64, excerpt: &Excerpt) -> TurnFound
     }
 }
 
-fn session_found(env: &Env, files: &Files, source: usize, id: String) -> SessionFound {
-    let own = match files.owners[source] {
-        Owner::Session(place) => &files.listed[place],
-        Owner::Client(provider) => {
-            return SessionFound { session: id, client: provider.name(), is_deleted: true, ..SessionFound::default() };
+/// Describes the sessions that are printed.
+fn describe(env: &Env, files: &Files, sessions: &mut [SessionFound]) {
+    let shorts: Vec<String> = sessions.iter().map(|found| short_id(&found.session)).collect();
+    let (mut alike, mut main) = (vec![0; sessions.len()], vec![None; sessions.len()]);
+    for (place, source) in files.sources.iter().enumerate() {
+        let Some(Found { location, .. }) = source.session() else { continue };
+        for at in (0..shorts.len()).filter(|at| location.id.starts_with(&shorts[*at])) {
+            alike[at] += 1;
+            // The session that started a subagent has the title and is continued.
+            if !location.subagent && location.id == sessions[at].session {
+                main[at].get_or_insert(place);
+            }
         }
-    };
-    // The session that started a subagent has the title and is continued.
-    let main = files.listed.iter().find(|listed| !listed.found.location.subagent && listed.found.location.id == id);
-    let listed = main.unwrap_or(own);
-    let directory = listed.directory().map(|directory| directory.display().to_string()).unwrap_or_default();
-    let resume = listed.found.provider.resume_command(&id);
-    let command = if directory.is_empty() || listed.directory() == Some(&env.directory) {
-        resume
-    } else {
-        format!("cd {} && {resume}", quoted_word(&directory))
-    };
-    let short = short_id(&id);
-    let is_unique = files.listed.iter().filter(|listed| listed.found.location.id.starts_with(&short)).nth(1).is_none();
-    let name = if is_unique { short } else { id.clone() };
-    let is_kept = env.kept().is_ok_and(|copies| listed.found.path.starts_with(copies.directory()));
-    let command = if is_kept { format!("aperture keep restore {name} && {command}") } else { command };
-    SessionFound {
-        session: id,
-        client: listed.found.provider.name(),
-        title: listed.totals.title.clone(),
-        project: directory,
-        last_written_time: Some(listed.last_written()),
-        is_deleted: false,
-        command: Some(command),
-        name,
-        turns: Vec::new(),
+    }
+    let place = |(found, main): (&SessionFound, Option<usize>)| main.or(files.place(found.source));
+    let places: Vec<Option<usize>> = sessions.iter().zip(main).map(place).collect();
+    let listed = files.listed(env, places.iter().copied().flatten(), None, true);
+    let listed: HashMap<&Path, &Listed> = listed.iter().map(|listed| (&*listed.found.path, listed)).collect();
+    for (at, session) in sessions.iter_mut().enumerate() {
+        let Some(listed) = places[at].and_then(|place| listed.get(files.sources[place].path())) else { continue };
+        session.name = if alike[at] == 1 { shorts[at].clone() } else { session.session.clone() };
+        session.title.clone_from(&listed.totals.title);
+        session.project = listed.directory().map(|directory| directory.display().to_string()).unwrap_or_default();
+        session.last_written_time = Some(listed.last_written());
+        session.command = Some(continuation(env, listed, session));
     }
 }
 
+/// Returns the command that continues a session.
+fn continuation(env: &Env, listed: &Listed, SessionFound { session, name, project, .. }: &SessionFound) -> String {
+    let resume = listed.found.provider.resume_command(session);
+    let command = if project.is_empty() || listed.directory() == Some(&env.directory) {
+        resume
+    } else {
+        format!("cd {} && {resume}", quoted_word(project))
+    };
+    let is_kept = env.kept().is_ok_and(|copies| listed.found.path.starts_with(copies.directory()));
+    if is_kept { format!("aperture keep restore {name} && {command}") } else { command }
+}
+
 fn literal(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], pattern: &Pattern) -> SearchReport {
+    let listed = files.listed(env, wanted.iter().copied(), None, false);
+    let ages: HashMap<&Path, i64> = listed.iter().map(|listed| (&*listed.found.path, listed.last_written())).collect();
+    let age = |source: &usize| {
+        let written = files.found(*source).and_then(|found| ages.get(&*found.path));
+        std::cmp::Reverse(written.copied().unwrap_or(i64::MIN))
+    };
     let mut wanted = wanted.to_vec();
-    let age = |source: &usize| std::cmp::Reverse(files.listed(*source).map_or(i64::MIN, Listed::last_written));
     wanted.sort_by_key(age);
-    let mut skip = |path: &Path, error: std::io::Error| env.note(&format!("skipped {}: {error}", path.display()));
+    let mut skip = |path: &Path, error: std::io::Error| skip(env, path, &error);
     let limit = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let (found, total) = scan(env.disk, &files.sources, &wanted, pattern, &filter(env, arguments), limit, &mut skip);
     let mut sessions = SessionList::new(files);
     for lines in found {
         for line in &lines.lines {
-            let Some(session) = sessions.of(env, lines.source, &line.session) else { continue };
+            let Some(session) = sessions.of(lines.source, &line.session) else { continue };
             if session.turns.len() < turns_of_session(env) {
                 let path = files.sources[lines.source].path();
                 session.turns.push(turn_found(path, line.turn, line.time, &line.excerpt));
@@ -463,43 +477,36 @@ fn literal(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], pa
 struct SessionList<'a> {
     files: &'a Files,
     /// The sessions that exist: a list of prompts has theirs too.
-    existing: FxHashSet<&'a str>,
+    existing: OnceCell<FxHashSet<&'a str>>,
     places: HashMap<String, usize>,
     found: Vec<SessionFound>,
 }
 
 impl<'a> SessionList<'a> {
     fn new(files: &'a Files) -> SessionList<'a> {
-        let existing = files.listed.iter().map(session).collect();
-        SessionList { files, existing, places: HashMap::new(), found: Vec::new() }
+        SessionList { files, existing: OnceCell::new(), places: HashMap::new(), found: Vec::new() }
     }
 
     /// Returns the session of a source, or the one that a row of a list of prompts names; `None` if that exists, as its own file has the
     /// prompt.
-    fn of(&mut self, env: &Env, source: usize, named: &str) -> Option<&mut SessionFound> {
-        let is_list = self.files.listed(source).is_none();
-        if is_list && self.existing.contains(named) {
-            return None;
-        }
-        let id = if is_list { named.to_owned() } else { self.files.session(source) };
+    fn of(&mut self, source: usize, named: &str) -> Option<&mut SessionFound> {
+        let files = self.files;
+        let (id, client) = match files.sources[source].kind {
+            SourceKind::Prompts(provider, _) => {
+                let all = || files.sources.iter().filter_map(Source::session).map(session).collect();
+                if self.existing.get_or_init(all).contains(named) {
+                    return None;
+                }
+                (named.to_owned(), provider.name())
+            }
+            _ => (files.session(source), files.found(source)?.provider.name()),
+        };
+        let is_deleted = files.found(source).is_none();
         let place = *self.places.entry(id.clone()).or_insert_with(|| {
-            self.found.push(session_found(env, self.files, source, id));
+            self.found.push(SessionFound { session: id, client, source, is_deleted, ..SessionFound::default() });
             self.found.len() - 1
         });
         self.found.get_mut(place)
-    }
-}
-
-/// Reads the titles of the printed sessions that have none yet: a search of a whole file for credentials.
-fn titles(env: &Env, listed: &mut [Listed], report: &mut SearchReport) {
-    let printed: FxHashSet<String> = report.sessions.iter().map(|found| found.session.clone()).collect();
-    let is_printed = |listed: &&mut Listed| !listed.found.location.subagent && printed.contains(&listed.found.location.id);
-    let mut listed: Vec<&mut Listed> = listed.iter_mut().filter(is_printed).collect();
-    workspace::read_titles(env.disk, &env.totals(), &mut listed);
-    for listed in listed {
-        for found in report.sessions.iter_mut().filter(|found| found.session == listed.found.location.id) {
-            found.title = listed.totals.title.clone();
-        }
     }
 }
 

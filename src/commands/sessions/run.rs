@@ -36,7 +36,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, Comman
         env.note(&format!("skipped {problem}"));
     }
     let copies = env.kept()?;
-    let kept = workspace::list_copies(env.disk, &env.totals(), copies.orphans(), project.as_ref(), titles, &mut |path, error| {
+    let kept = workspace::list_found(env.disk, &env.totals(), copies.orphans(), project.as_ref(), titles, &mut |path, error| {
         env.note(&format!("skipped {}: {error}", path.display()));
     });
     let in_requests = if project.is_none() { in_requests(env) } else { Vec::new() };

@@ -19,7 +19,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let (disk, totals, cache, places, titles) = (env.disk, env.totals(), env.bills(), &env.places, arguments.by == By::Session);
     let (listed, known) = rayon::join(|| workspace::list(disk, &totals, places, None, titles, &mut skip), || cache.sums(disk));
     let kept = env.kept()?;
-    let copies = workspace::list_copies(disk, &totals, kept.orphans(), None, titles, &mut skip);
+    let copies = workspace::list_found(disk, &totals, kept.orphans(), None, titles, &mut skip);
     let listed = match listed {
         Err(FindError::NoSessions(_)) if !copies.is_empty() => Vec::new(),
         listed => listed?,

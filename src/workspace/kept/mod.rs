@@ -14,7 +14,7 @@ pub use copy::{CopyOutcome, CopyState};
 pub use error::KeepError;
 pub use restore::{RestoredFile, RestoredState};
 
-use super::find::{Found, find_in};
+use super::find::{Found, FoundFiles, find_files, find_in};
 use crate::fsio::{Disk, Entry, Identity, is_packed, packed_path, unpacked_path};
 use crate::provider::{PROVIDERS, Places, ProviderAdapter};
 use std::collections::HashSet;
@@ -73,28 +73,35 @@ impl<'a> KeptCopies<'a> {
 
     /// Returns the copies of all sessions with the states of their files, subagents included, in no particular order.
     pub fn all(&self) -> Vec<(Found, Identity)> {
-        let mut all = Vec::new();
-        for provider in PROVIDERS {
-            find_in(self.disk, *provider, vec![self.directory.join(provider.name())], &mut |_, _| {}, &mut all);
-        }
-        all.into_iter().flatten().collect()
+        self.files_of_all().sessions.into_iter().flatten().collect()
+    }
+
+    /// Same as [`KeptCopies::all`], with the copies of the files beside them.
+    fn files_of_all(&self) -> FoundFiles {
+        find_files(self.disk, &|provider| vec![self.directory.join(provider.name())], &mut |_, _| {})
     }
 
     /// Returns the copies of sessions whose files no longer exist, under any name.
     pub fn orphans(&self) -> Vec<(Found, Identity)> {
-        let mut orphans = self.all();
+        self.files_of_orphans().sessions.into_iter().flatten().collect()
+    }
+
+    /// Same as [`KeptCopies::orphans`], with the copies of files beside sessions.
+    pub fn files_of_orphans(&self) -> FoundFiles {
+        let FoundFiles { sessions, others } = self.files_of_all();
+        let mut orphans: Vec<(Found, Identity)> = sessions.into_iter().flatten().collect();
         orphans.retain(|(found, _)| self.original_path(found.provider, &found.path).is_some_and(|path| !self.exists(&path)));
         // A client can move a session from one of its directories to another.
         for provider in PROVIDERS.iter().filter(|provider| provider.roots(self.places).len() > 1) {
             if !orphans.iter().any(|(found, _)| found.provider.name() == provider.name()) {
                 continue;
             }
-            let mut all = Vec::new();
+            let mut all = FoundFiles::default();
             find_in(self.disk, *provider, provider.roots(self.places), &mut |_, _| {}, &mut all);
-            let ids: HashSet<String> = all.into_iter().flatten().map(|(found, _)| found.location.id).collect();
+            let ids: HashSet<String> = all.sessions.into_iter().flatten().map(|(found, _)| found.location.id).collect();
             orphans.retain(|(found, _)| found.provider.name() != provider.name() || !ids.contains(&found.location.id));
         }
-        orphans
+        FoundFiles { sessions: vec![orphans], others }
     }
 
     /// Returns true if a file exists, as the client writes it or compressed by it.

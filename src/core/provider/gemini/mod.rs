@@ -79,10 +79,10 @@ impl Client for Gemini {
     /// Parses `PROJECT/chats/session-TIME-ID.jsonl`, and `PROJECT/chats/SESSION/ID.jsonl` of a subagent. Of the id of a session, the name
     /// has the first eight characters.
     fn locate(&self, path: &Path) -> Option<Location> {
+        let chats = chats(path)?;
         let name = path.file_name()?.to_str()?;
         let name = name.strip_suffix(".zst").unwrap_or(name);
         let name = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json"))?;
-        let chats = chats(path)?;
         let project = chats.parent()?.file_name()?.to_string_lossy().into_owned();
         if path.parent() == Some(chats) {
             let id = name.strip_prefix("session-")?.rsplit('-').next().filter(|id| !id.is_empty())?;
@@ -142,5 +142,7 @@ only_read!(Gemini);
 
 /// Returns the directory of the sessions of a project that holds a session, or that of the session of a subagent.
 fn chats(path: &Path) -> Option<&Path> {
+    // For speed: listings ask of the paths of other clients too.
+    path.to_str().is_none_or(|path| path.contains(CHATS)).then_some(())?;
     path.ancestors().skip(1).take(2).find(|above| above.file_name().is_some_and(|name| name == CHATS))
 }

@@ -84,11 +84,11 @@ impl Client for OpenCode {
 
     /// Parses `opencode.db/ID.jsonl`, and `opencode.db/PARENT/ID.jsonl` of a subagent.
     fn locate(&self, path: &Path) -> Option<Location> {
-        let name = path.file_name()?.to_str()?;
+        let name = path.file_name()?.to_str().filter(|name| name.starts_with("ses_"))?;
         let id = name.strip_suffix(".zst").unwrap_or(name).strip_suffix(IN_DATABASE)?.strip_suffix('.')?;
         let mut above = path.ancestors().skip(1).filter_map(|above| above.file_name()?.to_str());
         let parent = above.next().filter(|above| *above != DATABASE).map(str::to_owned);
-        if !id.starts_with("ses_") || parent.is_some() && above.next() != Some(DATABASE) {
+        if parent.is_some() && above.next() != Some(DATABASE) {
             return None;
         }
         Some(Location { id: id.to_owned(), project: String::new(), subagent: parent.is_some(), parent })
