@@ -1,7 +1,8 @@
 //! Clauses of prose that can name a subject, in their own words and spelling.
 
 use super::function_words::{
-    BREAKS, CONJUNCTIONS, DETERMINERS, EDGES, INTENTIONS, LIGHT_NOUNS, OPENINGS, PRONOUNS, QUESTIONS, STEPS, SUBJECTS, TRAILERS,
+    BREAKS, CONJUNCTIONS, COPULAS, DETERMINERS, EDGES, INTENTIONS, LIGHT_NOUNS, OPENINGS, PRONOUNS, QUESTIONS, STEPS, SUBJECTS,
+    TRAILERS,
 };
 use super::stop_words::is_stop_word;
 use super::words::spaced;
@@ -42,9 +43,20 @@ fn class(word: &str) -> Class {
     let plain = word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '+' | '#' | '.' | '/' | '&'));
     let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     let digits = word.chars().filter(char::is_ascii_digit).count();
-    if is_in!(LIGHT_NOUNS, word) {
+    let is_light = |word: &str| is_in!(LIGHT_NOUNS, word);
+    // An amount, a number of a ticket, a branch: `55k`, `ABC-12`, `origin/main`.
+    let is_number = word.starts_with(|c: char| c.is_ascii_digit())
+        || word.split_once('-').is_some_and(|(_, number)| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()));
+    if word.split('/').all(is_light) || is_number && letters > 0 {
         Class::Light
-    } else if !plain || letters + digits.min(1) < 2 || letters == 0 || digits > 3 || is_stop_word(word) || is_in!(BREAKS, word) {
+    } else if !plain
+        || letters + digits.min(1) < 2
+        || letters == 0
+        || digits > 3
+        || is_stop_word(word)
+        || is_in!(BREAKS, word)
+        || is_in!(TRAILERS, word)
+    {
         Class::Break
     } else if is_in!(EDGES, word) || is_in!(STEPS, word) || word.ends_with("ly") {
         Class::Edge
@@ -118,9 +130,19 @@ pub fn is_step(sentence: &str) -> bool {
     is_in!(INTENTIONS, first.as_str())
 }
 
+/// Returns true if a sentence tells the model its role: `You are an expert`.
+fn gives_role(sentence: &str) -> bool {
+    let mut words = sentence.split_whitespace();
+    let is_next = |word: &str| words.next().is_some_and(|next| next.eq_ignore_ascii_case(word));
+    ["you", "are"].into_iter().all(is_next) && words.next().is_some_and(|article| ["a", "an"].contains(&article))
+}
+
 /// Calls `found` with the clauses of a sentence that have a word of a subject, in order: each from its verb on, without greetings,
 /// articles and the words that it could end without. Of an answer, the verbs of steps are omitted too.
 pub fn clauses<'a>(sentence: &'a str, is_answer: bool, mut found: impl FnMut(&'a str)) {
+    if gives_role(sentence) {
+        return;
+    }
     let mut part: Vec<(Range<usize>, Class)> = Vec::new();
     for (token, mut inner) in spaced(sentence) {
         // A list in brackets without a space before it: `services(mail, chat)`.
@@ -135,6 +157,7 @@ pub fn clauses<'a>(sentence: &'a str, is_answer: bool, mut found: impl FnMut(&'a
         let is_odd = word.is_empty()
             || word.contains(['\\', '<', '>', '{', '=', '(', '|', ':', '§'])
             || token.starts_with("../")
+            || token.starts_with('-') && token.len() == 2
             || word.matches('/').count() > 1
             || word.chars().count() > WORD_CHARACTERS;
         let name = token.trim_start_matches(QUOTES);
@@ -173,7 +196,10 @@ fn flush<'a>(sentence: &'a str, part: &mut Vec<(Range<usize>, Class)>, is_answer
     for start in std::iter::once(0).chain(conjunctions) {
         let mut from = start;
         loop {
-            let is_verb = from > 0 && is_in!(SUBJECTS, lower[from - 1].as_str()) && is_inflected(&lower[from..], &part[from..]);
+            let is_verb = from > 0
+                && is_in!(SUBJECTS, lower[from - 1].as_str())
+                && (is_inflected(&lower[from..], &part[from..])
+                    || lower.get(from).is_some_and(|word| is_in!(COPULAS, word.as_str())));
             if !is_verb && !lower.get(from).is_some_and(|word| is_opening(word)) {
                 break;
             }
@@ -230,6 +256,8 @@ mod tests {
         check("Migriere die Datenbank auf das neue Schema", &["Migriere die Datenbank auf das neue Schema"]);
         check("データベースの移行を確認してください。", &["データベースの移行を確認してください"]);
         check("Parsing of `.app/a.json` is strict - fail on keys", &["Parsing of `.app/a.json` is strict"]);
+        check("You are a highly experienced developer", &[]);
+        check("run gh api -X PATCH", &["run gh api"]);
         check("yes", &[]);
         check("/etc/hosts/a", &[]);
         check("Let's do it", &[]);
@@ -240,6 +268,9 @@ mod tests {
         check("the action that transforms raw chat logs", &["action that transforms raw chat logs", "raw chat logs"]);
         check("when we captured multiple sessions", &["when we captured multiple sessions", "multiple sessions"]);
         check("make sure that parsers fail on keys", &["parsers fail on keys"]);
+        check("this is a status line with a footer", &["status line with a footer"]);
+        check("which is the best parser for dates?", &["best parser for dates"]);
+        check("is the parser used for dates?", &["is the parser used for dates"]);
     }
 
     #[test]

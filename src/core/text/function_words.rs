@@ -2,7 +2,7 @@
 
 /// Function words of European languages, and words of a conversation, that end a phrase; in addition to the stop words.
 pub const BREAKS: &str = "\
-    soon ran yourself myself themselves worth related kinda future exercise today tomorrow hopefully sensible vs despite someone another couple other wherever recent a everywhere fair confirms holds covers passes sends handles supports takes took persists persist adds requires expects shows whenever nor play plays breaks correctly streams replaced itself others basically guys hmm second seem though batch regress exited plausible examples findings finding remaining trick little short confused common specific date docs \
+    compared relative regarding meantime account halfway soon ran yourself myself themselves worth related kinda future exercise today tomorrow hopefully sensible vs despite someone another couple other wherever recent a everywhere fair confirms holds covers passes sends handles supports takes took persists persist adds requires expects shows whenever nor play plays breaks correctly streams replaced itself others basically guys hmm second seem though batch regress exited plausible examples findings finding remaining trick little short confused common specific date docs \
     arent cant couldn couldnt didn didnt doesn doesnt dont hadn hasn havent heres isn isnt ive lets shouldnt thats theres wasn wasnt weren whats wont wouldnt youre said asked says yes \
     a actual actually agree ah almost alright am an anyway apart as assume at away awesome be become bit both btw by certain cool curious \
     difference do ehh else erm especially etc ever fairly far general generally go going gonna gotcha guess happen happens he hello hey \
@@ -27,7 +27,7 @@ pub const BREAKS: &str = "\
 
 /// Verbs, adverbs and adjectives of requests, and words of tools, that do not begin or end a phrase.
 pub const EDGES: &str = "\
-    optional reviewing deeper specific major global working suffice critical clarify different focus focusing ensure accept compact compacting re-check recheck committing proceed waiting clicking starting invoking verifying three four coming sent confirmed dead green flagging confirms adds persist everywhere fair enabled yours fresh bigger biggest confident comprehensive huge somehow earlier meaningful suitable ahead solves wants thinks feels flows supress transforms spawn craft reproducing fetching pushing popular answers belong belongs calls caught contains interfering prefer stick talking address adjust allow analyse analyze answer apply approve asked asking asks assuming attempt avoid begin big bring bump bunch careful cause \
+    inspect making makes post reformulate reference referencing original subtle concise prioritized potential experienced skilled senior optional reviewing deeper specific major global working suffice critical clarify different focus focusing ensure accept compact compacting re-check recheck committing proceed waiting clicking starting invoking verifying three four coming sent confirmed dead green flagging confirms adds persist everywhere fair enabled yours fresh bigger biggest confident comprehensive huge somehow earlier meaningful suitable ahead solves wants thinks feels flows supress transforms spawn craft reproducing fetching pushing popular answers belong belongs calls caught contains interfering prefer stick talking address adjust allow analyse analyze answer apply approve asked asking asks assuming attempt avoid begin big bring bump bunch careful cause \
     causes causing clean cleaned clear close come comes commit compare consider consistent construct continues convert copy correct count covered cut debug decide decided defined delete \
     describe detail detailed determine directly disable discuss document doesn drop easier easily enable encounter entirely execute executing expect explain explicitly explore extend extract fail failed failing \
     fails feel fetch figure finish finished finishing fixing follow full fully gave generate giving goes gone handle happened happening hard hate hear hold identify ignore implemented implementing improve initial install introduce \
@@ -47,7 +47,7 @@ pub const DETERMINERS: &str = "the a an our its their your my this these those e
 
 /// Nouns and adjectives that name a subject only together with other words.
 pub const LIGHT_NOUNS: &str = "\
-    config configuration enhancement enhancements improvement improvements location diff base comparison scenario scenarios question questions edit edits proposal overview discussion guide thing things details scope approach \
+    commits links link response responses input developer reviewer codebase pitfalls learnings side config configuration enhancement enhancements improvement improvements location diff base comparison scenario scenarios question questions edit edits proposal overview discussion guide thing things details scope approach \
     solution way ways problems info place places point points time times \
     git github draft latest pull branch branches case change changes check checks class code command commands comment comments commit content context data default description documentation env error errors example examples export fields file files flag flags function \
     functions handling help import information issue issues key keys line lines list lists log logs logic message messages method model module name names number object option options output package path \
@@ -59,7 +59,10 @@ pub const CONJUNCTIONS: &str =
     "that which who because but if when so then while where what how why and or since as until whether";
 
 /// Subjects of a clause, before its verb.
-pub const SUBJECTS: &str = "that which who we you it he she they this";
+pub const SUBJECTS: &str = "that which who we you it he she they this there";
+
+/// Forms of *be* and *have* between a subject and what is said of it.
+pub const COPULAS: &str = "is are was were has have had";
 
 /// Words at the start of a question.
 pub const QUESTIONS: &str =
@@ -86,4 +89,4 @@ pub const STEPS: &str = "\
 pub const OPENINGS: &str = "\
     me i’ll i'm i’m going please can could would you lets let's let’s let us we we'll we're we’re i i'd i'll i've want to so ok okay hey hi now then and also need like should \
     just you'd yes yeah yep nice great cool good but well alright perfect thanks next first think maybe be am are actually currently tried try wanna gonna got have \
-    sure it that which there not don't care about understanding or some hm hmm ensure make notice noticed";
+    sure it that which there still really focus focusing on not don't care about understanding or some hm hmm ensure make notice noticed";
