@@ -3,6 +3,7 @@
 use crate::text::differences::differences;
 use rustc_hash::FxHashMap;
 use similar::DiffOp;
+use std::ops::Range;
 
 /// Letters and digits in the lines of a run by which it is recognized, and of a single line. A line counts if each list has it once.
 const TELLING_RUN: usize = 12;
@@ -24,48 +25,85 @@ pub enum Match {
     Unclear,
 }
 
+/// A text with the places of its lines.
+pub struct Places<'a> {
+    lines: &'a [&'a str],
+    of: FxHashMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> Places<'a> {
+    pub fn new(lines: &'a [&'a str]) -> Places<'a> {
+        let mut of: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        lines.iter().enumerate().for_each(|(place, line)| of.entry(line).or_default().push(place));
+        Places { lines, of }
+    }
+
+    fn within(&self, line: &str, range: &Range<usize>) -> &[usize] {
+        let places = self.of.get(line).map_or(&[][..], Vec::as_slice);
+        let place = |bound: usize| places.partition_point(|place| *place < bound);
+        &places[place(range.start)..place(range.end)]
+    }
+}
+
 /// Compares two versions of one text. A line is the same, or new, only if it is in every comparison with the fewest differences.
 pub fn compare(before: &[&str], after: &[&str]) -> Vec<Match> {
     let mut found = vec![Match::New; after.len()];
+    for (place, line) in known_lines(before, &Places::new(after)) {
+        found[place] = line;
+    }
+    found
+}
+
+/// Returns the places of the lines that are not new, in order.
+fn known_lines(before: &[&str], after: &Places<'_>) -> Vec<(usize, Match)> {
+    let mut found = Vec::new();
     let (mut first, mut next) = (0, 0);
     for (line, place) in anchors(before, after) {
-        compare_all(&before[first..line], &after[next..place], first, &mut found[next..place]);
-        found[place] = Match::Same(line);
+        compare_all(&before[first..line], first, after, next..place, &mut found);
+        found.push((place, Match::Same(line)));
         (first, next) = (line + 1, place + 1);
     }
-    compare_all(&before[first..], &after[next..], first, &mut found[next..]);
+    compare_all(&before[first..], first, after, next..after.lines.len(), &mut found);
     found
 }
 
 /// Returns the pairs of lines that each text has once, in the order of both, without those that were moved.
-fn anchors(before: &[&str], after: &[&str]) -> Vec<(usize, usize)> {
-    let (in_before, in_after) = (counts(before), counts(after));
-    let is_single = |line: &str| in_before.get(line) == Some(&1) && in_after.get(line) == Some(&1);
-    let singles = |lines: &[&str]| (0..lines.len()).filter(|at| is_single(lines[*at])).collect::<Vec<usize>>();
-    let (old, new) = (singles(before), singles(after));
-    let old_texts: Vec<&str> = old.iter().map(|at| before[*at]).collect();
-    let new_texts: Vec<&str> = new.iter().map(|at| after[*at]).collect();
+fn anchors(before: &[&str], after: &Places<'_>) -> Vec<(usize, usize)> {
+    let in_before = counts(before, after);
+    let pair = |(line, text): (usize, &&str)| match after.of.get(text)?[..] {
+        [place] if in_before[text] == 1 => Some((line, place)),
+        _ => None,
+    };
+    let old: Vec<(usize, usize)> = before.iter().enumerate().filter_map(pair).collect();
+    let mut new = old.clone();
+    new.sort_unstable_by_key(|(_, place)| *place);
+    let texts = |pairs: &[(usize, usize)]| pairs.iter().map(|(line, _)| before[*line]).collect::<Vec<&str>>();
+    let (old_texts, new_texts) = (texts(&old), texts(&new));
     let forward = matching(&old_texts, &new_texts);
     let backward = matching(&reversed(&old_texts), &reversed(&new_texts));
-    let pairs = (0..new.len()).zip(forward).zip(backward.into_iter().rev());
-    let agreed = pairs.filter_map(|((place, forward), backward)| {
+    let pairs = new.into_iter().zip(forward).zip(backward.into_iter().rev());
+    let agreed = pairs.filter_map(|(((_, place), forward), backward)| {
         let line = forward.filter(|line| backward == Some(old.len() - 1 - line))?;
-        Some((old[line], new[place]))
+        Some((old[line].0, place))
     });
     agreed.collect()
 }
 
-/// Compares two lists in all ways with the fewest differences. `offset` is the number of the first line before.
-fn compare_all(before: &[&str], after: &[&str], offset: usize, found: &mut [Match]) {
+/// Compares lines with a range of a text in all ways with the fewest differences. `offset` is the number of the first line before.
+fn compare_all(before: &[&str], offset: usize, text: &Places<'_>, range: Range<usize>, found: &mut Vec<(usize, Match)>) {
+    let mut texts = before.to_vec();
+    texts.sort_unstable();
+    texts.dedup();
+    // The other lines of the range are new.
+    let mut places: Vec<usize> = texts.into_iter().flat_map(|line| text.within(line, &range)).copied().collect();
+    places.sort_unstable();
+    let after: Vec<&str> = places.iter().map(|place| text.lines[*place]).collect();
     let (rows, columns) = (before.len(), after.len());
-    if rows == 0 || columns == 0 {
+    if columns == 0 {
         return;
     }
     if rows * columns > MAX_PAIRS {
-        let known = counts(before);
-        for (found, line) in found.iter_mut().zip(after) {
-            *found = if known.contains_key(line) { Match::Unclear } else { Match::New };
-        }
+        found.extend(places.into_iter().map(|place| (place, Match::Unclear)));
         return;
     }
     let at = |row: usize, column: usize| row * (columns + 1) + column;
@@ -85,50 +123,41 @@ fn compare_all(before: &[&str], after: &[&str], offset: usize, found: &mut [Matc
         }
     }
     let most = ends[0];
-    for (column, found) in found.iter_mut().enumerate() {
+    for (column, place) in places.into_iter().enumerate() {
         let is_pair =
             |row: &usize| before[*row] == after[column] && starts[at(*row, column)] + 1 + ends[at(row + 1, column + 1)] == most;
         let mut pairs = (0..rows).filter(is_pair);
-        *found = match (pairs.next(), pairs.next()) {
-            (None, _) => Match::New,
-            (Some(_), Some(_)) => Match::Unclear,
+        match (pairs.next(), pairs.next()) {
+            (None, _) => {}
+            (Some(_), Some(_)) => found.push((place, Match::Unclear)),
             (Some(row), None) => {
                 let can_miss = (0..=rows).any(|row| starts[at(row, column)] + ends[at(row, column + 1)] == most);
-                if can_miss { Match::Unclear } else { Match::Same(offset + row) }
+                found.push((place, if can_miss { Match::Unclear } else { Match::Same(offset + row) }));
             }
-        };
+        }
     }
 }
 
-/// Finds the lines of a part of a text in another text, which need not have them. Returns the line of the part for each line of the
-/// text, if it belongs to a run of consecutive lines that are recognized.
-pub fn recognize(part: &[&str], text: &[&str]) -> Vec<Option<usize>> {
-    let matches = compare(part, text);
-    let mut found = vec![None; text.len()];
-    if part == text {
-        return (0..text.len()).map(Some).collect();
+/// Finds the lines of a part of a text in another text, which need not have them. Returns the places in the text and the lines of the
+/// part that belong to a run of consecutive lines that are recognized.
+pub fn recognize(part: &[&str], text: &Places<'_>) -> Vec<(usize, usize)> {
+    if part == text.lines {
+        return (0..part.len()).map(|line| (line, line)).collect();
     }
-    let (in_part, in_text) = (counts(part), counts(text));
-    let is_single = |line: &str| in_part.get(line) == Some(&1) && in_text.get(line) == Some(&1);
-    let mut start = 0;
-    while start < text.len() {
-        let Match::Same(first) = matches[start] else {
-            start += 1;
-            continue;
-        };
-        let length = (0..).take_while(|at| matches.get(start + at) == Some(&Match::Same(first + at))).count();
-        let run = &text[start..start + length];
-        let telling: usize = run.iter().filter(|line| is_single(line)).map(|line| letters(line)).sum();
-        let is_recognized = match run {
-            [line] => telling >= TELLING_LINE && line.split_whitespace().count() >= TELLING_WORDS,
+    let in_part = counts(part, text);
+    let same = |(place, line)| if let Match::Same(line) = line { Some((place, line)) } else { None };
+    let same: Vec<(usize, usize)> = known_lines(part, text).into_iter().filter_map(same).collect();
+    let is_recognized = |run: &&[(usize, usize)]| {
+        let lines = run.iter().map(|(_, line)| part[*line]);
+        let single = lines.clone().filter(|line| in_part[line] == 1 && text.of[line].len() == 1);
+        let telling: usize = single.map(letters).sum();
+        match run.len() {
+            1 => telling >= TELLING_LINE && lines.flat_map(str::split_whitespace).count() >= TELLING_WORDS,
             _ => telling >= TELLING_RUN,
-        };
-        if is_recognized {
-            (0..length).for_each(|at| found[start + at] = Some(first + at));
         }
-        start += length;
-    }
-    found
+    };
+    let runs = same.chunk_by(|one, other| *other == (one.0 + 1, one.1 + 1));
+    runs.filter(is_recognized).flatten().copied().collect()
 }
 
 /// Returns the line of the first list for each line of the second one, if they are equal and in the same order.
@@ -146,9 +175,10 @@ fn reversed<'a>(lines: &[&'a str]) -> Vec<&'a str> {
     lines.iter().rev().copied().collect()
 }
 
-fn counts<'a>(lines: &[&'a str]) -> FxHashMap<&'a str, usize> {
+/// Returns how often each line that a text has too is among lines.
+fn counts<'a>(lines: &[&'a str], text: &Places<'_>) -> FxHashMap<&'a str, usize> {
     let mut counts = FxHashMap::default();
-    lines.iter().for_each(|line| *counts.entry(*line).or_default() += 1);
+    lines.iter().filter(|line| text.of.contains_key(**line)).for_each(|line| *counts.entry(*line).or_default() += 1);
     counts
 }
 
@@ -176,10 +206,12 @@ mod tests {
 
     #[test]
     fn a_run_is_recognized_by_a_line_that_occurs_once() {
-        let check = |part: &[&str], text: &[&str], expected: &[Option<usize>]| assert_eq!(recognize(part, text), expected);
-        check(&["let total = sum(items);", "}"], &["x", "let total = sum(items);", "}"], &[None, Some(0), Some(1)]);
-        check(&["return", "}"], &["x", "return", "}"], &[None, None, None]);
-        check(&["return nil, err"], &["x", "return nil, err"], &[None, None]);
-        check(&["}"], &["}"], &[Some(0)]);
+        let check = |part: &[&str], text: &[&str], expected: &[(usize, usize)]| {
+            assert_eq!(recognize(part, &Places::new(text)), expected);
+        };
+        check(&["let total = sum(items);", "}"], &["x", "let total = sum(items);", "}"], &[(1, 0), (2, 1)]);
+        check(&["return", "}"], &["x", "return", "}"], &[]);
+        check(&["return nil, err"], &["x", "return nil, err"], &[]);
+        check(&["}"], &["}"], &[(0, 0)]);
     }
 }

@@ -1,11 +1,11 @@
 //! A file as the calls of sessions show it, with the writers of its lines.
 
-use super::align::{Match, compare, letters, recognize};
+use super::align::{Match, Places, compare, letters, recognize};
 use super::edits::{FileChange, FileEdit, Hunk, Listing};
 use std::collections::BTreeMap;
 
 /// Parts of a file that are kept: the newest.
-const MAX_PARTS: usize = 200;
+const MAX_PARTS: usize = 2_000;
 /// The length in bytes from which on a client may have cut a line that it read.
 const CUT_BYTES: usize = 2_000;
 
@@ -121,9 +121,10 @@ impl Copy {
     /// Returns the writer of each line of a text that is recognized. The part that was changed last decides.
     fn known(&self, texts: &[&str]) -> Vec<Option<Option<usize>>> {
         let mut known = vec![None; texts.len()];
+        let places = Places::new(texts);
         for part in self.parts.iter().rev() {
-            for (known, found) in known.iter_mut().zip(recognize(&part.texts(), texts)) {
-                *known = known.or(found.map(|at| part.lines[at].writer));
+            for (place, line) in recognize(&part.texts(), &places) {
+                known[place] = known[place].or(Some(part.lines[line].writer));
             }
         }
         known
@@ -227,11 +228,10 @@ impl Copy {
         let mut part = self.part(before, false);
         let (old, new): (Vec<&str>, Vec<&str>) =
             (before.iter().map(String::as_str).collect(), after.iter().map(String::as_str).collect());
-        let kept = compare(&old, &new);
+        let (kept, places) = (compare(&old, &new), Places::new(&old));
         for known in &mut self.parts {
             // Lines that the edit removed are not those of the other parts any more.
-            let found = recognize(&known.texts(), &old);
-            for (at, line) in found.into_iter().enumerate().filter_map(|(at, line)| Some((at, line?))) {
+            for (at, line) in recognize(&known.texts(), &places) {
                 if !kept.contains(&Match::Same(at)) {
                     known.lines[line].writer = None;
                 }
@@ -306,6 +306,15 @@ mod tests {
         let listing = |text: &str| Listing { lines: text.lines().map(str::to_owned).collect(), is_whole: true };
         let read = FileChange::Read(listing(FILE));
         check(vec![written("let first_of_all = load();\n", true), read, written(FILE, false)], FILE, &[Some(0), None]);
+    }
+
+    #[test]
+    fn many_edits_of_a_file_that_was_never_read_are_known() {
+        let line = |number: usize| format!("let variable_{number} = load({number});");
+        let after = |number: usize| format!("let changed_{number} = read({number});");
+        let changes = (0..500).map(|number| replaced(&line(number), &after(number))).collect();
+        let text: String = (0..500).flat_map(|number| [after(number), "}".to_owned()]).map(|line| line + "\n").collect();
+        check(changes, &text, &(0..500).flat_map(|number| [Some(number), None]).collect::<Vec<_>>());
     }
 
     #[test]
