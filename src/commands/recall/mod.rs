@@ -270,6 +270,11 @@ fn removed(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Work
     Ok(RecallReport { query: query.to_owned(), blocks, session: workspace.location.id.clone(), ..RecallReport::default() })
 }
 
+/// The factor that the newest block is worth more than the oldest: an agent looks for what it worked on last. The worth of what it wrote in
+/// calls, in shares of the query. Both were chosen on half of the real projects and are better on the others.
+const RECENT: f32 = 0.3;
+const CALL_WORTH: f32 = 0.05;
+
 /// Returns the parts of documents that match a query, the best first.
 fn best_blocks(
     env: &Env,
@@ -281,7 +286,11 @@ fn best_blocks(
     let passages: Vec<Passage<'_>> =
         documents.iter().map(|document| passage(&document.title, document.kind, without_data(&document.text))).collect();
     let found = Occurrences::new(&query, &passages);
-    let (ranked, stretches) = (found.ranked(&[]), found.stretches(&[], &[]));
+    let mut ranked = found.ranked(&[]);
+    ranked.iter_mut().for_each(|block| block.score *= 1.0 + RECENT * block.passage as f32 / passages.len() as f32);
+    ranked.sort_by(|one, other| other.score.total_cmp(&one.score));
+    let worth = |passage: &Passage<'_>| if passage.kind == PassageKind::Call { CALL_WORTH } else { 0.0 };
+    let stretches = found.stretches(&passages.iter().map(worth).collect::<Vec<f32>>(), &[]);
     let blocks = |count: usize| -> Vec<RecalledBlock> {
         let mut texts: HashMap<usize, String> = print(&passages, &stretches[..count]).into_iter().collect();
         let block = |found: &RankedPassage| {

@@ -3,7 +3,7 @@
 use super::excerpt::PassageKind;
 use super::passages::{Occurrences, RankedPassage, names_of};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
@@ -106,23 +106,29 @@ impl Occurrences<'_> {
         mut left: usize,
     ) -> Vec<PassageLine> {
         let mut labelled: FxHashSet<usize> = FxHashSet::default();
-        let all = pool.iter().flat_map(|found| self.lines_of(found.score, found.passage));
-        let mut lines: BinaryHeap<Line<'b>> = all.map(|line| line.rated(&values, &labelled)).collect();
+        let lines: Vec<Line<'b>> = pool.iter().flat_map(|found| self.lines_of(found.score, found.passage)).collect();
+        let rated = |place: usize, values: &FxHashMap<&str, f32>, labelled: &FxHashSet<usize>| {
+            (lines[place].gain(values, labelled).to_bits(), Reverse(place))
+        };
+        let mut order: BinaryHeap<(u32, Reverse<usize>)> =
+            (0..lines.len()).map(|place| rated(place, &values, &labelled)).collect();
         let mut chosen = Vec::new();
-        while let Some(mut line) = lines.pop().filter(|line| line.gain > 0.0 && left > 0) {
+        while let Some((_, Reverse(place))) = order.pop().filter(|(gain, _)| *gain > 0 && left > 0) {
             // The names of lines before it are worth nothing any more.
-            line = line.rated(&values, &labelled);
-            if lines.peek().is_some_and(|next| next.gain > line.gain) {
-                lines.push(line);
+            let now = rated(place, &values, &labelled);
+            if order.peek().is_some_and(|next| *next > now) {
+                order.push(now);
                 continue;
             }
+            let line = &lines[place];
             line.names.iter().for_each(|name| _ = values.remove(name));
             left = left.saturating_sub(line.place.len());
             if labelled.insert(line.passage) {
                 // Its other lines need no label of their own.
-                lines.extend(self.lines_of(line.score, line.passage).map(|line| line.rated(&values, &labelled)));
+                let others = (0..lines.len()).filter(|other| lines[*other].passage == line.passage);
+                order.extend(others.map(|other| rated(other, &values, &labelled)));
             }
-            chosen.push((line.passage, line.place));
+            chosen.push((line.passage, line.place.clone()));
         }
         chosen
     }
@@ -134,7 +140,7 @@ impl Occurrences<'_> {
             let names = names_of(line);
             let start = line.as_ptr() as usize - text.as_ptr() as usize;
             let place = start..start + line.trim_end().len();
-            (!names.is_empty()).then_some(Line { gain: 0.0, score, passage, place, names })
+            (!names.is_empty()).then_some(Line { score, passage, place, names })
         })
     }
 }
@@ -148,43 +154,23 @@ fn assigns_credential(line: &str) -> bool {
     })
 }
 
-/// A line with what it adds to those before it, at most.
+/// A line with names.
 struct Line<'a> {
-    gain: f32,
     score: f32,
     passage: usize,
     place: Range<usize>,
     names: Vec<&'a str>,
 }
 
-impl<'a> Line<'a> {
-    /// Returns the line with the value of its names for its cost, which a label adds to if its passage has none yet.
-    fn rated(self, values: &FxHashMap<&str, f32>, labelled: &FxHashSet<usize>) -> Line<'a> {
-        let new: f32 = self.names.iter().filter_map(|name| values.get(name)).sum();
+impl Line<'_> {
+    /// Returns the value of its names for its cost, which a label adds to if its passage has none yet.
+    fn gain(&self, values: &FxHashMap<&str, f32>, labelled: &FxHashSet<usize>) -> f32 {
+        // Not `sum`: that of no numbers is −0, which is not the least of all bits.
+        let new = self.names.iter().filter_map(|name| values.get(name)).fold(0.0, |sum, value| sum + value);
         let label = if labelled.contains(&self.passage) { 0 } else { LABEL_COST };
-        Line { gain: new * self.score / (self.place.len() + label + LINE_COST) as f32, ..self }
+        new * self.score / (self.place.len() + label + LINE_COST) as f32
     }
 }
-
-impl Ord for Line<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.gain.total_cmp(&other.gain).then((other.passage, other.place.start).cmp(&(self.passage, self.place.start)))
-    }
-}
-
-impl PartialOrd for Line<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Line<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Line<'_> {}
 
 #[cfg(test)]
 mod tests {
