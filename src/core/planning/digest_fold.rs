@@ -273,7 +273,7 @@ fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Option<String>, 
     let reading = draft.source.reading;
     let mask = |text: &str| reading.known.mask(text).into_owned();
     let conventions = reading.session.conventions;
-    // A rejection without a reason is told in the words of the client.
+    // A rejection without a reason keeps the words of the client.
     let words = |block: &Block, content: &str| {
         let own = block.words_in(content).map(|words| own_words(block, words, conventions).unwrap_or(words));
         own.map(mask).collect()
