@@ -247,7 +247,7 @@ fn batches(mut addresses: &[ContentAddress]) -> impl Iterator<Item = &[ContentAd
     })
 }
 
-/// Copies a table of contents in the order of the new addresses, so that each page is written once, and returns the number of its rows.
+/// Copies a table of contents in its order, so that each page is read and written once, and returns the number of its rows.
 fn write_contents(
     source: &mut Connection,
     keys: &Seal,
@@ -257,7 +257,7 @@ fn write_contents(
     steps: &Steps<'_>,
 ) -> Result<u64, StoreError> {
     let addresses = format!("SELECT open(address), address, length(content) FROM {table}");
-    let mut addresses: Vec<ContentAddress> = source
+    let addresses: Vec<ContentAddress> = source
         .prepare(&addresses)?
         .query_map([], |row| {
             let opened: Vec<u8> = row.get(0)?;
@@ -266,7 +266,6 @@ fn write_contents(
         })?
         .collect::<Result<_, _>>()
         .map_err(damaged)?;
-    addresses.sort_unstable_by(|one, other| one.sealed.cmp(&other.sealed));
     let has_length = table == "originals";
     let select = format!("SELECT content, {} FROM {table} WHERE address = ?1", if has_length { "bytes" } else { "0" });
     let values = if has_length { "?1, ?3, ?2" } else { "?1, ?2" };

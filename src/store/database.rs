@@ -32,6 +32,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0016_companions.sql"),
     include_str!("migrations/0017_turn_numbers.sql"),
     include_str!("migrations/0018_held_prompts.sql"),
+    include_str!("migrations/0019_contents.sql"),
 ];
 
 /// Longest wait of a command for another process that has locked the store.
