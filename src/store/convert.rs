@@ -35,9 +35,12 @@ const CLEAR: [(&str, &str); 10] = [
 const CONTENTS: [&str; 2] = ["originals", "memory_contents"];
 /// The tables that are counted for a person.
 const COUNTED: [&str; 7] = ["sessions", "operations", "originals", "snapshots", "proposals", "staged_texts", "memory_operations"];
-/// The maximum number of contents that are sealed at a time, on all cores, and their size from which on no other is added, in bytes.
+/// The maximum number of contents that are sealed at a time, on all cores, and their size from which on no other is added, in bytes: they
+/// are written while a core has them in its cache.
 const TOGETHER: usize = 256;
-const TOGETHER_BYTES: usize = 8 << 20;
+const TOGETHER_BYTES: usize = 2 << 20;
+/// The maximum number of such groups that wait to be written.
+const WAITING: usize = 4;
 /// Bytes of the old database that are read without a call of the system for each page.
 const MAPPED: i64 = 2 << 30;
 /// Size of a database from which on it gets larger pages, and their size, in bytes. Source: measured, they are written in half the time.
@@ -276,7 +279,7 @@ fn write_contents(
     };
     // Others are read and sealed while some are written.
     std::thread::scope(|scope| {
-        let (sealed, to_store) = sync_channel(1);
+        let (sealed, to_store) = sync_channel(WAITING);
         let addresses = &addresses;
         scope.spawn(move || {
             let converted = |some: &[ContentAddress]| {
