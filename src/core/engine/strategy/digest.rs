@@ -279,7 +279,8 @@ fn prompt_words(old: &DigestSource<'_>, newest: bool) -> String {
             let all = old.words_bytes() + old.rest_bytes();
             format!("{head}{}{tail}", gap(all.saturating_sub(head.len() + tail.len())))
         }
-        ([_, _, ..], None) if old.rest_bytes() >= REST_BYTES => old.words.join(&gap(old.rest_bytes())),
+        // Once for all: quotes of a summary are short and many.
+        ([_, _, ..], None) if old.rest_bytes() >= REST_BYTES => old.words.join("\n") + gap(old.rest_bytes()).trim_end(),
         (words, _) => words.join("\n"),
     }
 }
