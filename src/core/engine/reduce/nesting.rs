@@ -58,28 +58,26 @@ mod tests {
     use super::super::piece::line_pieces;
     use super::*;
 
+    fn check(text: &str, expected: &[Option<usize>]) {
+        let mut pieces = line_pieces(text, Style::Code);
+        nest(&mut pieces);
+        assert_eq!(pieces.iter().map(|piece| piece.under).collect::<Vec<_>>(), expected, "{text}");
+    }
+
     #[test]
     fn a_line_is_below_its_declaration() {
         let text = "use a;\nimpl A {\n    fn b() {\n        if c {\n            d();\n        }\n    }\n    e: F,\n}\ng();";
-        let mut pieces = line_pieces(text, Style::Code);
-        nest(&mut pieces);
-        let under: Vec<Option<usize>> = pieces.iter().map(|piece| piece.under).collect();
-        assert_eq!(under, [None, None, Some(1), Some(2), Some(2), Some(2), Some(1), Some(1), None, None]);
+        check(text, &[None, None, Some(1), Some(2), Some(2), Some(2), Some(1), Some(1), None, None]);
     }
 
     #[test]
     fn a_line_of_a_comment_is_below_the_beginning_of_its_sentence() {
         let text = "// It keeps the totals\n// of a shop, see\n// `sum`. They are exact.\n// Another one\nlet a = 1;\n    // apart from\n// it here";
-        let mut pieces = line_pieces(text, Style::Code);
-        nest(&mut pieces);
-        let under: Vec<Option<usize>> = pieces.iter().map(|piece| piece.under).collect();
-        assert_eq!(under, [None, Some(0), Some(1), None, None, None, None]);
+        check(text, &[None, Some(0), Some(1), None, None, None, None]);
     }
 
     #[test]
     fn numbers_of_lines_are_not_indentation() {
-        let mut pieces = line_pieces("     9→def a():\n    10→\n    11→\tb()\n    12→c()", Style::Code);
-        nest(&mut pieces);
-        assert_eq!(pieces.iter().map(|piece| piece.under).collect::<Vec<_>>(), [None, None, Some(0), None]);
+        check("     9→def a():\n    10→\n    11→\tb()\n    12→c()", &[None, None, Some(0), None]);
     }
 }
