@@ -7,6 +7,7 @@ use super::danger::{is_dangerous, neutral};
 use super::induce::steps_of;
 use super::intent::Intent;
 use super::statements::{Brief, brief};
+use super::topic::split_context;
 use super::words::first_line;
 use crate::engine::content::terms;
 use crate::engine::tokens;
@@ -90,13 +91,17 @@ fn rooms(parts: &[Part<'_>], budget: usize) -> Vec<usize> {
 pub fn matching<'a>(memories: &'a [Memory], prompt: &str) -> Vec<&'a Memory> {
     let (wanted, wanted_names) = (words(prompt), names(prompt));
     let is_safe = |memory: &Memory| memory.is_certain() || !is_dangerous(&memory.text);
-    let is_in_use = |memory: &&Memory| memory.state == MemoryState::Active && memory.may_be_sent() && is_safe(memory);
+    let is_told = |memory: &Memory| memory.is_certain() || !memory.kind.is_statement() || may_be_told(memory);
+    let is_in_use =
+        |memory: &&Memory| memory.state == MemoryState::Active && memory.may_be_sent() && is_safe(memory) && is_told(memory);
+    // The call before a correction is not part of it.
+    let text = |memory: &'a Memory| split_context(&memory.text).0;
     let known: Vec<(&Memory, FxHashSet<u32>)> =
-        memories.iter().filter(is_in_use).map(|memory| (memory, words(&memory.text))).collect();
+        memories.iter().filter(is_in_use).map(|memory| (memory, words(text(memory)))).collect();
     let most = known.len() / RARE_SHARE + RARE_MEMORIES;
     let is_rare = |word: &&u32| known.iter().filter(|(_, words)| words.contains(*word)).count() <= most;
     let rare: FxHashSet<u32> = wanted.iter().filter(is_rare).copied().collect();
-    let has_name = |memory: &Memory, name: &&&str| names(&memory.text).contains(*name);
+    let has_name = |memory: &'a Memory, name: &&&str| names(text(memory)).contains(*name);
     let of_few = |name: &&&str| known.iter().filter(|(memory, _)| has_name(memory, name)).count() <= most;
     let rare_names: Vec<&&str> = wanted_names.iter().filter(of_few).collect();
     let mut found: Vec<(usize, &Memory)> = Vec::new();
@@ -129,7 +134,7 @@ pub fn about_prompt(memories: &[Memory], prompt: &str, known: &[String], budget_
     let mut left = budget_tokens.saturating_sub(line_tokens(ABOUT));
     let mut composition = Composition::default();
     for memory in matching(memories, prompt) {
-        let line = line(memory);
+        let line = line_of(memory, split_context(&memory.text).0);
         let cost = line_tokens(&line);
         if cost > left || is_stated(&known, &memory.text) {
             continue;

@@ -248,7 +248,7 @@ pub fn carried_over_all(old: &str, new: &str) -> String {
 pub const CONTEXT: &str = "(after ";
 
 /// Returns a statement and its last line with the context, if it has one.
-fn split_context(text: &str) -> (&str, &str) {
+pub(super) fn split_context(text: &str) -> (&str, &str) {
     let context = text.rfind('\n').filter(|at| text[at + 1..].starts_with(CONTEXT));
     text.split_at(context.unwrap_or(text.len()))
 }

@@ -155,6 +155,8 @@ fn most_prompts_are_about_no_entry() {
         (1..40).map(|id| said(id, &format!("the package number{id} needs a review"), false)).collect();
     memories.push(said(40, "we never commit the lock file", false));
     memories.push(Memory { kind: MemoryKind::Context, ..said(41, "`src/cart_total.rs`: Adds up the prices of a cart", false) });
+    memories.push(said(42, "the icons are sorted by size\n(after `Edit /w/feature-branch/icons.rs`)", false));
+    memories.push(said(43, "I think the footer is enough for tenants", false));
     let check = |prompt: &str, expected: &[u32]| {
         let found: Vec<u32> = matching(&memories, prompt).iter().map(|memory| memory.id).collect();
         assert_eq!(found, expected, "{prompt}");
@@ -164,4 +166,7 @@ fn most_prompts_are_about_no_entry() {
     check("is the lock file part of the commit?", &[40]);
     check("the prices of the cart are wrong", &[]);
     check("look at src/cart_total.rs", &[41]);
+    // Neither by the call before a correction, nor an opinion of its task.
+    check("update /w/feature-branch/icons.rs", &[]);
+    check("is the footer enough for tenants?", &[]);
 }
