@@ -3,7 +3,7 @@
 //! `cargo bench --bench speed` builds sessions of 4, 10 and 100 MB and a home of 200 MB; `cargo bench --bench speed -- 4 500`
 //! builds sessions of other sizes, in MB. `APERTURE_BENCH_LARGE=1` makes the home 1 GB, `APERTURE_CORPUS` is a directory of real
 //! sessions whose largest one is measured too; `-- --write FILE MB` writes a session, for profiling, and `-- --planning FILE`
-//! measures only the planning of a session. Every figure is a median, every ratio the median of the ratios of each round.
+//! measures only the planning of a session, `-- --sealing DIRECTORY MB` sealing and opening stores of that size. Every figure is a median, every ratio the median of the ratios of each round.
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,
@@ -70,6 +70,7 @@ fn main() {
     write_session(&generator, &planned, megabytes);
     planning(&planned, if brief { 1 } else { 5 }, &mut targets);
     fs::remove_file(&planned).expect("a session is removed");
+    sealing(directory.path(), 20_000, if brief { 1 } else { 200 }, if brief { 1 } else { 3 }, &mut targets);
     growth(directory.path(), if brief { 10 } else { 1250 }, if brief { 1 } else { 3 }, &mut targets);
     home(directory.path(), &generator, home_megabytes, if brief { 1 } else { 7 }, &mut targets);
     match std::env::var_os("APERTURE_CORPUS") {
@@ -109,6 +110,10 @@ fn child(job: &str, file: &Path, rest: &[String]) {
             write_session(&Generator::new(), file, megabytes);
         }
         "--planning" => planning(file, 5, &mut Vec::new()),
+        "--sealing" => {
+            let megabytes: u64 = rest.first().and_then(|size| size.parse().ok()).expect("a size in MB");
+            [1_000_000, 20_000, 3_000].iter().for_each(|bytes| sealing(file, *bytes, megabytes, 3, &mut Vec::new()));
+        }
         _ => panic!("unknown job {job}"),
     }
 }
@@ -291,6 +296,54 @@ fn change(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize
         targets.push(Target::new(&format!("change of {megabytes} MB: memory, of the file"), "2 x", peak, "x", peak <= 2.0));
     }
     fs::remove_file(&path).expect("a session is removed");
+}
+
+/// A store of contents that cannot be compressed is sealed and opened, against a copy of it that is synced.
+fn sealing(directory: &Path, content_bytes: usize, megabytes: u64, rounds: usize, targets: &mut Vec<Target>) {
+    let (home, session, key) = (directory.join("sealing"), directory.join("sealed.jsonl"), directory.join("key"));
+    fs::create_dir_all(&home).expect("a directory for the store");
+    write_session(&Generator::new(), &session, 1);
+    fs::write(&key, "not a key that protects anything").expect("a key is written");
+    #[cfg(unix)]
+    fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("the key is private");
+    let aperture = |arguments: &[&str]| {
+        let mut run = command(APERTURE);
+        run.env("APERTURE_HOME", &home).args(arguments);
+        run
+    };
+    timed(aperture(&["archive", "1", "-s"]).arg(&session));
+    let path = home.join("store.db");
+    fill(&path, content_bytes, megabytes * MEGABYTE / content_bytes as u64).expect("the store is filled");
+    println!("\nstore of {megabytes} MB in contents of {content_bytes} bytes, {rounds} rounds:");
+    let mut round = Round::new(&["copy and sync", "encrypt", "decrypt"]);
+    for _ in 0..rounds {
+        let copied = seconds(|| {
+            let copy = directory.join("store.copy");
+            fs::copy(&path, &copy).and_then(|_| OpenOptions::new().write(true).open(&copy)?.sync_all()).expect("a copy");
+        });
+        fs::remove_file(directory.join("store.copy")).expect("the copy is removed");
+        round.add(&[
+            copied,
+            timed(aperture(&["store", "encrypt", "--key-file"]).arg(&key)),
+            timed(&mut aperture(&["store", "decrypt"])),
+        ]);
+    }
+    round.print(0);
+    for (name, job) in [("sealed", 1), ("opened", 2)] {
+        let name = format!("store of {megabytes} MB is {name}, of copying and syncing it");
+        targets.push(Target::new(&name, "3 x", round.ratio(job, 0), "x", round.ratio(job, 0) <= 3.0));
+    }
+    fs::remove_dir_all(&home).and_then(|()| fs::remove_file(&session)).expect("the store is removed");
+}
+
+/// Adds random contents to a store.
+fn fill(path: &Path, bytes: usize, contents: u64) -> rusqlite::Result<()> {
+    let store = rusqlite::Connection::open(path)?;
+    store.execute_batch("BEGIN")?;
+    let sql = "INSERT INTO originals (address, bytes, content) VALUES (randomblob(32), ?1, randomblob(?1))";
+    let mut insert = store.prepare(sql)?;
+    (0..contents).try_for_each(|_| insert.execute([bytes as i64]).map(drop))?;
+    store.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
 }
 
 /// Every block of a session at every level, and the whole of it at once, against counting its tokens.

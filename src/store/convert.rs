@@ -8,7 +8,8 @@ use super::seal::{Seal, TAIL};
 use super::sealed_disk::{opened_path, sealed_path};
 use crate::fsio::Disk;
 use rayon::prelude::*;
-use rusqlite::types::Value;
+use rusqlite::Error::Utf8Error;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -31,13 +32,15 @@ const CLEAR: [(&str, &str); 10] = [
     ("memory_operations", "state"),
     ("memory_operations", "actor"),
 ];
-/// The tables of contents, each of which is bound to its address.
+/// The column that is bound to another of its row, in the tables of contents.
+const BOUND: &str = "content";
+const ADDRESS: &str = "address";
 const CONTENTS: [&str; 2] = ["originals", "memory_contents"];
 /// The tables that are counted for a person.
 const COUNTED: [&str; 7] = ["sessions", "operations", "originals", "snapshots", "proposals", "staged_texts", "memory_operations"];
-/// The maximum number of contents that are sealed at a time, on all cores, and their size from which on no other is added, in bytes: they
+/// The maximum number of rows that are sealed at a time, on all cores, and their size from which on no other is added, in bytes: they
 /// are written while a core has them in its cache.
-const TOGETHER: usize = 256;
+const TOGETHER: usize = 1024;
 const TOGETHER_BYTES: usize = 2 << 20;
 /// The maximum number of such groups that wait to be written.
 const WAITING: usize = 4;
@@ -46,7 +49,7 @@ const MAPPED: i64 = 2 << 30;
 /// Size of a database from which on it gets larger pages, and their size, in bytes. Source: measured, they are written in half the time.
 const LARGE_BYTES: i64 = 64 << 20;
 const LARGE_PAGE_BYTES: i64 = 16 << 10;
-/// Bytes of contents after which they are handed to the device while others are written: syncing all at the end waits for it alone.
+/// Bytes of rows after which they are handed to the device while others are written: syncing all at the end waits for it alone.
 const SYNCED_BYTES: u64 = 64 << 20;
 /// Pause between attempts to lock a database.
 const BUSY_STEP: Duration = Duration::from_millis(20);
@@ -76,7 +79,6 @@ pub fn convert_database(
         return Ok(0);
     }
     let keys = seal.of_database(id)?;
-    keys.register(&source)?;
     source.pragma_update(None, "mmap_size", MAPPED)?;
     lock(&source, patience)?;
     let unreadable = |cause| StoreError::Unreadable { path: directory.join(&new), cause };
@@ -135,7 +137,7 @@ fn lock(source: &Connection, patience: Duration) -> Result<(), StoreError> {
     }
 }
 
-/// The calls while contents are written.
+/// The calls while rows are written.
 struct Steps<'a> {
     /// Receives the number of written bytes.
     progress: &'a dyn Fn(u64),
@@ -153,7 +155,6 @@ fn write(
     steps: &Steps<'_>,
 ) -> Result<u64, StoreError> {
     let target = Connection::open(new)?;
-    seal.register(&target)?;
     let number = |name: &str| source.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
     let page = number("page_size")?;
     let page = if page * number("page_count")? < LARGE_BYTES { page } else { page.max(LARGE_PAGE_BYTES) };
@@ -167,19 +168,9 @@ fn write(
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<Result<_, _>>()
         .map_err(damaged)?;
-    let mut rows = 0;
-    for (table, sql) in &tables {
-        target.execute_batch(sql)?;
-        let count = match CONTENTS.contains(&table.as_str()) {
-            true => write_contents(source, keys, &target, seal, table, steps)?,
-            false => write_rows(source, &target, table)?,
-        };
-        let expected: i64 = source.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
-        if count != expected.unsigned_abs() {
-            return Err(StoreError::Damaged(format!("{count} of {expected} rows of {table} are readable")));
-        }
-        rows += count;
-    }
+    tables.iter().try_for_each(|(_, sql)| target.execute_batch(sql))?;
+    let tables: Vec<Table> = tables.into_iter().map(|(name, _)| Table::read(source, name)).collect::<Result<_, _>>()?;
+    let rows = write_rows(source, keys, &target, seal, &tables, steps)?;
     let others = "SELECT sql FROM sqlite_master WHERE type <> 'table' AND sql IS NOT NULL ORDER BY rowid";
     let others: Vec<String> = source.prepare(others)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     others.iter().try_for_each(|sql| target.execute_batch(sql))?;
@@ -201,128 +192,162 @@ fn write(
     Ok(rows)
 }
 
-/// Copies the rows of a table, and returns their number.
-fn write_rows(source: &Connection, target: &Connection, table: &str) -> Result<u64, StoreError> {
-    let columns = "SELECT name, type IN ('TEXT', 'BLOB') FROM pragma_table_info(?1) ORDER BY cid";
-    let columns: Vec<(String, bool)> =
-        source.prepare(columns)?.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
-    let converted = |function: &str, column: &str, text: String, is_text: bool| {
-        if is_text && !CLEAR.contains(&(table, column)) { format!("{function}({text})") } else { text }
-    };
-    let opened = columns.iter().map(|(column, is_text)| converted("open", column, column.clone(), *is_text));
-    let sealed =
-        columns.iter().zip(1..).map(|((column, is_text), place)| converted("seal", column, format!("?{place}"), *is_text));
-    let (opened, sealed) = (opened.collect::<Vec<_>>().join(", "), sealed.collect::<Vec<_>>().join(", "));
-    let mut select = source.prepare(&format!("SELECT {opened} FROM {table}"))?;
-    let mut insert = target.prepare(&format!("INSERT INTO {table} VALUES ({sealed})"))?;
-    let (mut rows, mut count) = (select.query([])?, 0);
-    while let Some(row) = rows.next().map_err(damaged)? {
-        let values = (0..columns.len()).map(|column| row.get(column)).collect::<Result<Vec<Value>, _>>().map_err(damaged)?;
-        insert.execute(params_from_iter(values))?;
-        count += 1;
-    }
-    Ok(count)
+/// The form in which the values of a column are stored.
+#[derive(Clone, Copy)]
+enum Form {
+    Clear,
+    Sealed,
+    /// Sealed; what is bound to it comes after it.
+    Address,
+    Bound,
 }
 
-/// The address of a content.
-struct ContentAddress {
-    /// As the new keys seal it.
-    sealed: Vec<u8>,
-    opened: Vec<u8>,
-    /// As it is stored.
-    stored: Vec<u8>,
-    /// The stored size of the content.
-    bytes: usize,
+/// A table with the forms of its columns.
+struct Table {
+    name: String,
+    columns: Vec<Form>,
+    rows: u64,
 }
 
-/// Divides contents into those that are in memory at a time.
-fn batches(mut addresses: &[ContentAddress]) -> impl Iterator<Item = &[ContentAddress]> {
-    std::iter::from_fn(move || {
-        let mut bytes = 0;
-        let fits = |of: &&ContentAddress| {
-            let is_room = bytes < TOGETHER_BYTES;
-            bytes += of.bytes;
-            is_room
+impl Table {
+    fn read(source: &Connection, name: String) -> rusqlite::Result<Table> {
+        let rows: i64 = source.query_row(&format!("SELECT count(*) FROM {name}"), [], |row| row.get(0))?;
+        let columns = "SELECT name, type IN ('TEXT', 'BLOB') FROM pragma_table_info(?1) ORDER BY cid";
+        let form = |column: &str, is_text: bool| match column {
+            ADDRESS if CONTENTS.contains(&&*name) => Form::Address,
+            BOUND if CONTENTS.contains(&&*name) => Form::Bound,
+            _ if is_text && !CLEAR.contains(&(&name, column)) => Form::Sealed,
+            _ => Form::Clear,
         };
-        let (batch, rest) = addresses.split_at(addresses.iter().take(TOGETHER).take_while(fits).count());
-        addresses = rest;
-        (!batch.is_empty()).then_some(batch)
+        let columns = source
+            .prepare(columns)?
+            .query_map([&name], |row| Ok(form(row.get_ref(0)?.as_str()?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        Ok(Table { name, columns, rows: rows.unsigned_abs() })
+    }
+
+    /// Returns a row as other keys seal it; `None` if it is damaged, or sealed with another key.
+    fn reseal(&self, row: Vec<Value>, keys: &Seal, seal: &Seal) -> Option<Vec<Value>> {
+        let (mut resealed, mut address) = (Vec::with_capacity(row.len()), Vec::new());
+        for (form, value) in self.columns.iter().zip(row) {
+            resealed.push(match form {
+                Form::Clear => value,
+                Form::Sealed => seal.seal_value(keys.open_value(value, &[])?, &[])?,
+                Form::Bound => seal.seal_value(keys.open_value(value, &address)?, &address)?,
+                Form::Address => {
+                    let Value::Blob(opened) = keys.open_value(value, &[])? else { return None };
+                    address.clone_from(&opened);
+                    seal.seal_value(Value::Blob(opened), &[])?
+                }
+            });
+        }
+        Some(resealed)
+    }
+}
+
+/// Reads a value into memory that has room for its sealed form.
+fn read_value(value: ValueRef<'_>) -> rusqlite::Result<Value> {
+    let with_room = |bytes: &[u8]| {
+        let mut value = Vec::with_capacity(bytes.len() + TAIL);
+        value.extend_from_slice(bytes);
+        value
+    };
+    Ok(match value {
+        ValueRef::Blob(bytes) => Value::Blob(with_room(bytes)),
+        ValueRef::Text(text) => {
+            Value::Text(String::from_utf8(with_room(text)).map_err(|error| Utf8Error(0, error.utf8_error()))?)
+        }
+        other => other.try_into()?,
     })
 }
 
-/// Copies a table of contents in its order, so that each page is read and written once, and returns the number of its rows.
-fn write_contents(
+/// Returns the size of a text or of bytes.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Blob(bytes) => bytes.len(),
+        Value::Text(text) => text.len(),
+        _ => 0,
+    }
+}
+
+/// Copies the rows of all tables, each in its order, so that each page is read and written once, and returns their number.
+fn write_rows(
     source: &mut Connection,
     keys: &Seal,
     target: &Connection,
     seal: &Seal,
-    table: &str,
+    tables: &[Table],
     steps: &Steps<'_>,
 ) -> Result<u64, StoreError> {
-    let addresses = format!("SELECT open(address), address, length(content) FROM {table}");
-    let addresses: Vec<ContentAddress> = source
-        .prepare(&addresses)?
-        .query_map([], |row| {
-            let opened: Vec<u8> = row.get(0)?;
-            let sealed = seal.seal(opened.clone(), &[]);
-            Ok(ContentAddress { sealed, opened, stored: row.get(1)?, bytes: row.get::<_, i64>(2)?.unsigned_abs() as usize })
-        })?
-        .collect::<Result<_, _>>()
-        .map_err(damaged)?;
-    let has_length = table == "originals";
-    let select = format!("SELECT content, {} FROM {table} WHERE address = ?1", if has_length { "bytes" } else { "0" });
-    let values = if has_length { "?1, ?3, ?2" } else { "?1, ?2" };
-    let mut insert = target.prepare(&format!("INSERT INTO {table} VALUES ({values})"))?;
-    let broken = || StoreError::Damaged(format!("a value of {table} is damaged, or sealed with another key"));
-    let reseal = |(of, (content, bytes)): (&ContentAddress, (Vec<u8>, i64))| {
-        Some((seal.seal(keys.open(content, &of.opened)?, &of.opened), bytes))
-    };
-    // Others are read and sealed while some are written.
+    // Some are read and sealed while others are written.
     std::thread::scope(|scope| {
         let (sealed, to_store) = sync_channel(WAITING);
-        let addresses = &addresses;
         scope.spawn(move || {
-            let converted = |some: &[ContentAddress]| {
-                let contents = read_contents(source, &select, some).map_err(damaged)?;
-                some.par_iter().zip(contents).map(reseal).collect::<Option<Vec<_>>>().ok_or_else(broken)
-            };
             // Sending fails only if writing did.
-            let _ = batches(addresses).try_for_each(|some| sealed.send((some, converted(some))));
+            let read = |table| reseal_rows(source, keys, seal, table, &|some| sealed.send(Ok((table, some))).is_ok());
+            let _ = tables.iter().try_for_each(read).map_err(|error| sealed.send(Err(error)));
         });
         let (written, hand_over) = sync_channel(0);
         // An error here comes again at the end, where it is returned.
         let sync = steps.sync;
         scope.spawn(move || hand_over.iter().for_each(|()| drop(sync())));
-        let (mut done, mut synced) = (0, 0);
-        for (some, contents) in to_store {
-            for (of, (content, bytes)) in some.iter().zip(contents?) {
-                done += content.len() as u64;
-                match has_length {
-                    true => insert.execute(params![of.sealed, content, bytes])?,
-                    false => insert.execute(params![of.sealed, content])?,
-                };
+        let (mut count, mut done, mut synced) = (0, 0, 0);
+        for some in to_store {
+            let (table, rows) = some?;
+            let values = vec!["?"; table.columns.len()].join(", ");
+            let mut insert = target.prepare_cached(&format!("INSERT INTO {} VALUES ({values})", table.name))?;
+            for row in rows {
+                count += 1;
+                done += row.iter().map(size).sum::<usize>() as u64;
+                insert.execute(params_from_iter(row))?;
             }
             (steps.progress)(done);
             if done - synced >= SYNCED_BYTES && written.try_send(()).is_ok() {
                 synced = done;
             }
         }
-        Ok::<_, StoreError>(addresses.len() as u64)
+        Ok::<_, StoreError>(count)
     })
 }
 
-/// Reads contents, each with the number beside it, into memory that has room for their sealed form.
-fn read_contents(source: &Connection, select: &str, of: &[ContentAddress]) -> rusqlite::Result<Vec<(Vec<u8>, i64)>> {
-    let mut select = source.prepare_cached(select)?;
-    let mut read = |of: &ContentAddress| {
-        select.query_row([&of.stored], |row| {
-            let stored = row.get_ref(0)?.as_blob()?;
-            let mut content = Vec::with_capacity(stored.len() + TAIL);
-            content.extend_from_slice(stored);
-            Ok((content, row.get(1)?))
-        })
-    };
-    of.iter().map(&mut read).collect()
+/// Reads the rows of a table and gives them to `send`, some at a time, as other keys seal them, until it returns false.
+/// Errors: not all rows are readable.
+fn reseal_rows(
+    source: &Connection,
+    keys: &Seal,
+    seal: &Seal,
+    table: &Table,
+    send: &dyn Fn(Vec<Vec<Value>>) -> bool,
+) -> Result<(), StoreError> {
+    let broken = || StoreError::Damaged(format!("a value of {} is damaged, or sealed with another key", table.name));
+    let mut select = source.prepare(&format!("SELECT * FROM {}", table.name))?;
+    let (mut rows, mut count) = (select.query([])?, 0);
+    loop {
+        let (mut some, mut bytes) = (Vec::new(), 0);
+        while some.len() < TOGETHER && bytes < TOGETHER_BYTES {
+            let Some(row) = rows.next().map_err(damaged)? else { break };
+            let row: Vec<Value> = (0..table.columns.len())
+                .map(|column| read_value(row.get_ref(column)?))
+                .collect::<Result<_, _>>()
+                .map_err(damaged)?;
+            bytes += row.iter().map(size).sum::<usize>();
+            some.push(row);
+        }
+        if some.is_empty() {
+            break;
+        }
+        count += some.len() as u64;
+        let resealed: Option<Vec<_>> = some.into_par_iter().map(|row| table.reseal(row, keys, seal)).collect();
+        if !send(resealed.ok_or_else(broken)?) {
+            return Ok(());
+        }
+    }
+    match table.rows {
+        expected if count != expected => {
+            Err(StoreError::Damaged(format!("{count} of {expected} rows of {} are readable", table.name)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The numbers of what a store holds, which are known without its keys.

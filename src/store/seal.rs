@@ -1,6 +1,7 @@
 //! Seals values: encrypted and authenticated with keys that follow from one random data key.
 //!
 //! The nonce of a value is a keyed hash of it, so equal values have equal forms: a sealed column is compared and unique as a clear one is.
+//! The nonce of a value with a context is random: its row is found by the context, and hashing it would take as long as encrypting it.
 //! In SQL, `seal(x)` and `open(x)` convert a value of a column, and `mask(x)` replaces one that is only compared. In a clear database, all
 //! three return their argument.
 
@@ -8,7 +9,7 @@ use super::database::StoreError;
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use chacha20poly1305::{Tag, XChaCha20Poly1305, XNonce};
 use rusqlite::functions::{Context, FunctionFlags};
-use rusqlite::types::{Type, Value, ValueRef};
+use rusqlite::types::{Type, Value};
 use rusqlite::{Connection, ffi};
 use std::fmt;
 use std::sync::Arc;
@@ -59,7 +60,10 @@ impl Keys {
         if context.is_empty() && value.len() <= SHORT {
             return self.seal_short(kind, value);
         }
-        let nonce = self.hash(kind, &value, context);
+        let mut nonce = [0; NONCE];
+        if context.is_empty() || getrandom::fill(&mut nonce).is_err() {
+            nonce = self.hash(kind, &value, context);
+        }
         value.reserve_exact(TAIL);
         // A value would have to be longer than 256 GB.
         let data = [&[kind], context].concat();
@@ -184,6 +188,18 @@ impl Seal {
         keys.open(value, context).map(|(_, value)| value)
     }
 
+    /// Returns the sealed form of a value of a column; `None` for a real number, which a store does not hold.
+    pub(super) fn seal_value(&self, value: Value, context: &[u8]) -> Option<Value> {
+        let Some(keys) = &self.keys else { return Some(value) };
+        keys.seal_value(value, context)
+    }
+
+    /// Returns the value of a column by its sealed form; `None` as `open` does.
+    pub(super) fn open_value(&self, value: Value, context: &[u8]) -> Option<Value> {
+        let Some(keys) = &self.keys else { return Some(value) };
+        keys.open_value(value, context)
+    }
+
     /// Returns the content of a file; one that is not converted yet can be clear, or sealed with the previous keys.
     pub fn open_file(&self, content: Vec<u8>) -> Option<Vec<u8>> {
         let opened = |keys: &Arc<Keys>| keys.open(content.clone(), b"file").map(|(_, value)| value);
@@ -229,7 +245,7 @@ impl Seal {
         };
         // Values that a query sorts are not written to a file either.
         connection.pragma_update(None, "temp_store", "MEMORY")?;
-        for arguments in [1, 2] {
+        for (arguments, flags) in [(1, flags), (2, flags.difference(FunctionFlags::SQLITE_DETERMINISTIC))] {
             let own = keys.clone();
             connection.create_scalar_function("seal", arguments, flags, move |call| own.sealed(call))?;
             let own = keys.clone();
@@ -246,30 +262,37 @@ impl Keys {
         blake3::keyed_hash(&self.masks, value).as_bytes()[..16].to_vec()
     }
 
-    fn sealed(&self, call: &Context<'_>) -> rusqlite::Result<Value> {
-        let context = context(call)?;
-        Ok(match call.get_raw(0) {
-            ValueRef::Text(text) => Value::Blob(self.seal(TEXT, text.to_vec(), context)),
-            ValueRef::Blob(bytes) => Value::Blob(self.seal(BYTES, bytes.to_vec(), context)),
-            ValueRef::Integer(number) => Value::Blob(self.seal(INTEGER, number.to_le_bytes().to_vec(), context)),
-            ValueRef::Null => Value::Null,
-            ValueRef::Real(_) => return Err(rusqlite::Error::InvalidFunctionParameterType(0, Type::Real)),
+    fn seal_value(&self, value: Value, context: &[u8]) -> Option<Value> {
+        Some(match value {
+            Value::Text(text) => Value::Blob(self.seal(TEXT, text.into_bytes(), context)),
+            Value::Blob(bytes) => Value::Blob(self.seal(BYTES, bytes, context)),
+            Value::Integer(number) => Value::Blob(self.seal(INTEGER, number.to_le_bytes().to_vec(), context)),
+            Value::Null => Value::Null,
+            Value::Real(_) => return None,
         })
+    }
+
+    fn open_value(&self, value: Value, context: &[u8]) -> Option<Value> {
+        let sealed = match value {
+            Value::Blob(sealed) => sealed,
+            Value::Null => return Some(Value::Null),
+            _ => return None,
+        };
+        match self.open(sealed, context)? {
+            (TEXT, text) => String::from_utf8(text).map(Value::Text).ok(),
+            (INTEGER, bytes) => bytes.try_into().map(|bytes| Value::Integer(i64::from_le_bytes(bytes))).ok(),
+            (_, bytes) => Some(Value::Blob(bytes)),
+        }
+    }
+
+    fn sealed(&self, call: &Context<'_>) -> rusqlite::Result<Value> {
+        let other = rusqlite::Error::InvalidFunctionParameterType(0, Type::Real);
+        self.seal_value(call.get(0)?, context(call)?).ok_or(other)
     }
 
     fn opened(&self, call: &Context<'_>) -> rusqlite::Result<Value> {
         let damaged = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT), None);
-        match call.get_raw(0) {
-            ValueRef::Blob(bytes) => match self.open(bytes.to_vec(), context(call)?).ok_or_else(damaged)? {
-                (TEXT, text) => String::from_utf8(text).map(Value::Text).map_err(|_| damaged()),
-                (INTEGER, bytes) => {
-                    bytes.try_into().map(|bytes| Value::Integer(i64::from_le_bytes(bytes))).map_err(|_| damaged())
-                }
-                (_, bytes) => Ok(Value::Blob(bytes)),
-            },
-            ValueRef::Null => Ok(Value::Null),
-            _ => Err(damaged()),
-        }
+        self.open_value(call.get(0)?, context(call)?).ok_or_else(damaged)
     }
 }
 
@@ -292,7 +315,8 @@ mod tests {
         let (seal, other) = (Seal::new(Some(&keys(1)), None, false), Seal::new(Some(&keys(2)), None, false));
         for (value, context) in [(&b"a word"[..], &b"here"[..]), (b"a word", b""), (&[7; 300], b""), (b"", b"")] {
             let sealed = seal.seal(value.to_vec(), context);
-            assert_eq!(sealed, seal.seal(value.to_vec(), context), "equal values stay equal");
+            let is_equal = sealed == seal.seal(value.to_vec(), context);
+            assert_eq!(is_equal, context.is_empty(), "equal values stay equal, unless they are found by their context");
             assert_eq!(seal.open(sealed.clone(), context).as_deref(), Some(value));
             assert_eq!((seal.open(sealed.clone(), b"there"), other.open(sealed.clone(), context)), (None, None));
             for place in 0..sealed.len() {
