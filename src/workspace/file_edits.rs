@@ -3,7 +3,7 @@
 use super::{Found, TracePosition};
 use crate::engine::blame::{BlamedFile, EditReader, FileEdit};
 use crate::fsio::Disk;
-use crate::planning::parse_session;
+use crate::planning::left_offsets;
 use crate::provider::conventions;
 use crate::text::names::file_name;
 use std::io::{self, Read};
@@ -25,8 +25,7 @@ pub fn file_edits(disk: &dyn Disk, found: &Found, file: &BlamedFile) -> io::Resu
     if !has_branches || edits.is_empty() {
         return Ok(edits);
     }
-    let session = parse_session(found.provider, found.location.id.clone(), &bytes);
-    let left: Vec<u64> = found.provider.window(&session).left.into_iter().map(|row| session.rows[row as usize].offset).collect();
+    let left = left_offsets(found.provider, found.location.id.clone(), &bytes);
     Ok(if left.is_empty() { edits } else { edits_outside(found, &bytes, file, &left).0 })
 }
 

@@ -7,7 +7,7 @@ use crate::model::{
     BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, TraceCall, TraceContent, TraceEvent, TraceResult, TurnOpenings,
     WaitingPrompts, starts_with_any,
 };
-use crate::planning::parse_session;
+use crate::planning::left_offsets;
 use crate::provider::{ParsedBlock, ProviderAdapter, conventions, scripted_commands};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -91,9 +91,7 @@ pub fn left_rows(disk: &dyn Disk, found: &Found, position: &TracePosition) -> io
         return Ok(Vec::new());
     }
     let bytes = read_range(disk, &found.path, 0, position.end as usize)?;
-    let session = parse_session(found.provider, found.location.id.clone(), &bytes);
-    let left = found.provider.window(&session).left;
-    Ok(left.into_iter().map(|row| session.rows[row as usize].offset).collect())
+    Ok(left_offsets(found.provider, found.location.id.clone(), &bytes))
 }
 
 /// Returns a hash of the start and the end of the first `end` bytes of a file.
@@ -141,7 +139,7 @@ impl TracePosition {
         let row = &parsed.row;
         let first = self.blocks + 1;
         self.blocks += parsed.blocks.len() as u32;
-        let is_followed = row.parent.is_some_and(|parent| !self.parents.insert(parent.0 as u64));
+        let is_followed = row.parent.is_some_and(|parent| !self.parents.insert(parent.folded()));
         self.has_branches |= match row.event.as_deref() {
             Some(Event::RolledBack(_)) => true,
             Some(Event::Leaf { explicit, .. }) => *explicit,
@@ -337,9 +335,12 @@ mod tests {
             let message = serde_json::json!({"role": "user", "content": "go"});
             serde_json::json!({"type": "user", "uuid": id, "parentUuid": parent, "message": message})
         };
+        // Their second halves are the same.
+        let uuid = |number: u32| format!("{number:08}-0000-4000-8000-000000000001");
         let rewind = serde_json::json!({"type": "last-prompt", "leafUuid": "a", "explicit": true});
         for (rows, expected) in [
             (vec![prompt("a", ""), prompt("b", "a"), prompt("c", "b")], false),
+            (vec![prompt(&uuid(1), ""), prompt(&uuid(2), &uuid(1)), prompt(&uuid(3), &uuid(2))], false),
             (vec![prompt("a", ""), prompt("b", "a"), prompt("c", "a")], true),
             (vec![prompt("a", ""), rewind], true),
         ] {

@@ -17,6 +17,11 @@ impl Key {
     pub fn from_bytes(bytes: &[u8]) -> Key {
         Key(XxHash3_128::oneshot(bytes))
     }
+
+    /// Returns both halves in one: half of a UUID can be the same in all rows of a file.
+    pub fn folded(self) -> u64 {
+        (self.0 >> 64) as u64 ^ self.0 as u64
+    }
 }
 
 /// Writes the 32 hexadecimal digits.

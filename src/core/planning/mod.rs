@@ -40,7 +40,7 @@ pub use fork::{Fork, fork};
 pub use log_check::{DriftKind, DriftedValue, LogCheck, LoggedSession};
 pub use marks::{apply as apply_marks, is_bill_changed, logged_costs};
 pub use originals::{OriginalError, Originals};
-pub use parse::{EarlierRows, parse_changed, parse_chunk, parse_session};
+pub use parse::{EarlierRows, left_offsets, parse_changed, parse_chunk, parse_session};
 pub use revision::Revision;
 pub use rows::{MemoryRows, Rows, pass};
 pub use shorten::{Aim, KeptBlocks, PlanCache, Scope, shorten, shrink};

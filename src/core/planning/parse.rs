@@ -8,7 +8,19 @@ use std::borrow::Cow;
 
 /// Parses a session that is held in memory and inherits no rows.
 pub fn parse_session(provider: &dyn ProviderAdapter, id: String, bytes: &[u8]) -> Session {
-    let mut session = Session::join(provider.name(), conventions(), id, vec![parse_chunk(provider, &|_| None, bytes, 0)]);
+    join(provider, id, bytes, parse_chunk(provider, &|_| None, bytes, 0))
+}
+
+/// Returns the offsets of the rows of turns that the user left, in a session that is held in memory and inherits no rows.
+pub fn left_offsets(provider: &dyn ProviderAdapter, id: String, bytes: &[u8]) -> Vec<u64> {
+    let mut measurer = Measurer::new(&|_| None, provider.vocabulary(bytes));
+    measurer.is_unmeasured = true;
+    let session = join(provider, id, bytes, measurer.parse(provider, None, bytes, 0));
+    provider.window(&session).left.into_iter().map(|row| session.rows[row as usize].offset).collect()
+}
+
+fn join(provider: &dyn ProviderAdapter, id: String, bytes: &[u8], segment: Segment) -> Session {
+    let mut session = Session::join(provider.name(), conventions(), id, vec![segment]);
     session.bytes = bytes.len() as u64;
     session.ends_with_newline = bytes.last().is_none_or(|last| *last == b'\n');
     provider.link(&mut session);
@@ -33,19 +45,7 @@ pub fn parse_changed(
     chunk: &[u8],
     offset: u64,
 ) -> Segment {
-    let mut measurer = Measurer::new(known, provider.vocabulary(chunk));
-    for row in provider.framing().rows(chunk) {
-        let (line, offset) = (&chunk[row.clone()], offset + row.start as u64);
-        let key = Key::from_bytes(line);
-        match earlier.and_then(|earlier| earlier.row(key)) {
-            Some(row) => measurer.copy(&row, offset),
-            None => measurer.add(provider.parse(line), offset, row.len()),
-        }
-        if let Some(row) = measurer.segment.rows.last_mut() {
-            row.line = key;
-        }
-    }
-    Segment { start: offset, end: offset + chunk.len() as u64, ..measurer.segment }
+    Measurer::new(known, provider.vocabulary(chunk)).parse(provider, earlier, chunk, offset)
 }
 
 /// The rows of an earlier version of a file, by the hashes of their lines.
@@ -107,11 +107,34 @@ struct Measurer<'a> {
     segment: Segment,
     /// Origins are interned: a session has only a few different ones.
     origins: FxHashMap<[Option<Cow<'a, str>>; 4], usize>,
+    /// True if only the order of the rows is needed.
+    is_unmeasured: bool,
 }
 
 impl<'a> Measurer<'a> {
     fn new(known: &'a (dyn Fn(Key) -> Option<u32> + Sync), vocabulary: Vocabulary) -> Measurer<'a> {
-        Measurer { known, vocabulary, segment: Segment::default(), origins: FxHashMap::default() }
+        Measurer { known, vocabulary, segment: Segment::default(), origins: FxHashMap::default(), is_unmeasured: false }
+    }
+
+    fn parse(
+        mut self,
+        provider: &dyn ProviderAdapter,
+        earlier: Option<&EarlierRows<'_>>,
+        chunk: &'a [u8],
+        offset: u64,
+    ) -> Segment {
+        for row in provider.framing().rows(chunk) {
+            let (line, offset) = (&chunk[row.clone()], offset + row.start as u64);
+            let key = Key::from_bytes(line);
+            match earlier.and_then(|earlier| earlier.row(key)) {
+                Some(row) => self.copy(&row, offset),
+                None => self.add(provider.parse(line), offset, row.len()),
+            }
+            if let Some(row) = self.segment.rows.last_mut() {
+                row.line = key;
+            }
+        }
+        Segment { start: offset, end: offset + chunk.len() as u64, ..self.segment }
     }
 
     fn add(&mut self, mut parsed: ParsedRow<'a>, offset: u64, length: usize) {
@@ -155,6 +178,9 @@ impl<'a> Measurer<'a> {
         let (segment, vocabulary) = (&mut self.segment, self.vocabulary);
         let (content, text) = (&block.content, block.readable.as_deref());
         block.block.row = segment.rows.len() as u32;
+        if self.is_unmeasured {
+            return segment.blocks.push(block.block);
+        }
         let text = text.unwrap_or(content);
         segment.secrets.extend(match &block.unrecorded {
             None => {
@@ -179,5 +205,24 @@ impl<'a> Measurer<'a> {
             counts: engine::counts(&cut.content),
         }));
         segment.blocks.push(block.block);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::medium::fixtures;
+
+    #[test]
+    fn rows_of_turns_that_the_user_left_are_found_without_measuring() {
+        let mut left_in_all = 0;
+        for (path, medium) in fixtures() {
+            let session = &medium.reading.session;
+            let left: Vec<u64> =
+                medium.provider.window(session).left.iter().map(|row| session.rows[*row as usize].offset).collect();
+            assert_eq!(left_offsets(medium.provider, "s".to_owned(), &medium.bytes), left, "{}", path.display());
+            left_in_all += left.len();
+        }
+        assert!(left_in_all > 0);
     }
 }

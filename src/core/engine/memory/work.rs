@@ -80,7 +80,7 @@ impl Work {
     }
 
     fn called(&mut self, event: &TraceEvent, call: &TraceCall, directory: &str) {
-        let (id, place) = (call.id.0 as u64, (event.block, event.time));
+        let (id, place) = (call.id.folded(), (event.block, event.time));
         for file in &call.files {
             self.add(place, id, relative(file, directory), UseKind::File);
         }
@@ -99,7 +99,7 @@ impl Work {
         let is_failure = || open.has_lost_code && call_error(end, &[], conventions).is_some_and(|error| error.is_clear);
         if !open.commands.is_empty() && !is_failure() {
             for command in &open.commands {
-                self.add((open.block, open.time), result.call.0 as u64, command, UseKind::Command);
+                self.add((open.block, open.time), result.call.folded(), command, UseKind::Command);
             }
         }
         let file = open.file.as_deref().filter(|_| self.purposes.len() < PURPOSES);
