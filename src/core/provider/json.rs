@@ -54,6 +54,12 @@ pub fn number<'a>(value: Option<impl Verbatim<'a>>) -> Option<u64> {
     value?.verbatim().parse().ok().filter(|number| *number < 1 << 40)
 }
 
+/// Returns true if the text that begins at a place is the value of a member `type`, as far as the bytes before it tell: another
+/// program may have written the row, with spaces.
+pub fn is_type(row: &[u8], place: usize) -> bool {
+    row[..place].trim_ascii_end().strip_suffix(b":").is_some_and(|key| key.trim_ascii_end().ends_with(b"\"type\""))
+}
+
 /// Returns the elements of an array, verbatim; empty for any other value.
 pub fn elements<'a>(value: impl Verbatim<'a>) -> Vec<&'a RawValue> {
     of_kind(value, '[').unwrap_or_default()

@@ -5,6 +5,7 @@
 use super::*;
 use crate::model::{Block, BlockKind, Event, RowKind, Segment, Session, Slot};
 use crate::testing::bodies::{body, chat_body};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -256,6 +257,45 @@ fn format_a_session_that_is_put_together_sends_each_block_once_and_has_its_bills
             let parts = [bytes[..cut].to_vec(), bytes[cut..].to_vec()];
             provider.assemble(&parts).split(|byte| *byte == b'\n').for_each(|line| drop(provider.parse(line)));
         }
+    }
+}
+
+#[test]
+fn format_a_text_about_a_call_is_no_call() {
+    let message = json!([{"type": "input_text", "text": "a tool_call \"type\": \"function_call\""}]);
+    let text = json!({"type": "response_item", "payload": {"type": "message", "role": "user", "content": message}});
+    let call = json!({"type": "response_item", "payload": {"type": "function_call_output", "call_id": "c"}});
+    let is_call = |row: &Value| by_name("codex").unwrap().is_call(row.to_string().as_bytes());
+    assert_eq!((is_call(&text), is_call(&call)), (false, true));
+}
+
+#[test]
+fn format_a_session_that_another_program_wrote_with_spaces_has_the_same_totals() {
+    let spaced = |line: &[u8]| {
+        let (mut spaced, mut in_text, mut is_escaped) = (Vec::new(), false, false);
+        for byte in line {
+            spaced.push(*byte);
+            in_text ^= *byte == b'"' && !is_escaped;
+            is_escaped = *byte == b'\\' && !is_escaped;
+            if !in_text && matches!(byte, b',' | b':') {
+                spaced.push(b' ');
+            }
+        }
+        spaced
+    };
+    for (path, medium) in crate::testing::medium::fixtures() {
+        let totals = |rewrite: &dyn Fn(&[u8]) -> Vec<u8>| {
+            let mut scanner = medium.provider.scanner();
+            medium.bytes.split(|byte| *byte == b'\n').for_each(|line| scanner.line(&rewrite(line)));
+            format!("{:?}", scanner.finish())
+        };
+        assert_eq!(totals(&spaced), totals(&<[u8]>::to_vec), "{}", path.display());
+        let is_call = |line: &[u8]| medium.provider.is_call(line);
+        assert!(
+            medium.bytes.split(|byte| *byte == b'\n').all(|line| is_call(line) == is_call(&spaced(line))),
+            "{}",
+            path.display()
+        );
     }
 }
 

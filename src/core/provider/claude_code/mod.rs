@@ -21,6 +21,7 @@ mod window;
 mod words;
 pub(super) mod write;
 
+use super::json::is_type;
 use super::{
     Billing, Client, ClientPart, ForkedRow, Format, Location, MediaPlace, Message, NewRow, NewSession, NewText, OpenSession,
     Opening, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner, Stub, TypedPrompt, UnsentRecord, Variables, WindowSize,
@@ -79,9 +80,9 @@ impl Format for ClaudeCode {
     }
 
     fn is_call(&self, bytes: &[u8]) -> bool {
-        static MARKS: LazyLock<[Finder<'static>; 2]> =
-            LazyLock::new(|| [Finder::new(br#""type":"tool_result""#), Finder::new(br#""type":"tool_use""#)]);
-        MARKS.iter().any(|mark| mark.find(bytes).is_some())
+        static KINDS: LazyLock<[Finder<'static>; 2]> =
+            LazyLock::new(|| [Finder::new(br#""tool_result""#), Finder::new(br#""tool_use""#)]);
+        KINDS.iter().any(|kind| kind.find_iter(bytes).any(|place| is_type(bytes, place)))
     }
 
     fn accepted(&self, row: &[u8], index: u32, media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {

@@ -13,8 +13,7 @@ use std::sync::LazyLock;
 const HEAD_BYTES: usize = 2048;
 
 static USAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"usage\":"));
-static ROLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"role\":\""));
-static USER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"role\":\"user\""));
+static ROLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"role\":"));
 static BOUNDARY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"compact_boundary\""));
 static QUEUED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"queued_command\""));
 static TITLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"-title\""));
@@ -25,12 +24,22 @@ static DIRECTORY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"c
 /// Length of the start of a row, in bytes, that contains the type of a record of files.
 const KIND_BYTES: usize = 64;
 
+/// The start of a message with a tool result that reports an error, from its role on, without spaces.
+const ERROR_START: &[u8] = b"user\",\"content\":[{\"type\":\"tool_result\"";
+
 /// Length of the text after a message's role, in bytes, in which a first block that is a tool result can be recognized.
 const RESULT_BYTES: usize = 160;
 
+/// Returns the bytes from a message's role on; `None` if there is none. Another program may have written the row, with spaces.
+fn role(bytes: &[u8]) -> Option<&[u8]> {
+    let after = |place: usize| bytes[place + ROLE.needle().len()..].trim_ascii_start();
+    ROLE.find_iter(bytes).find_map(|place| after(place).strip_prefix(b"\""))
+}
+
 /// Returns true if a message begins with a tool result; in one that reports an error, the client writes the type first.
 fn is_result(start: &[u8]) -> bool {
-    RESULT.find(start).is_some() || start.starts_with(b"user\",\"content\":[{\"type\":\"tool_result\"")
+    let bare = || start.iter().filter(|byte| !byte.is_ascii_whitespace());
+    RESULT.find(start).is_some() || bare().take(ERROR_START.len()).eq(ERROR_START)
 }
 
 /// Computes the totals of a file and collects its bills; parses only lines that can affect them.
@@ -60,7 +69,8 @@ struct Side {
 impl Scanner for Scan {
     fn line(&mut self, bytes: &[u8]) {
         let head = &bytes[..bytes.len().min(HEAD_BYTES)];
-        let role = ROLE.find(head).map(|place| &bytes[place + ROLE.needle().len()..]);
+        let in_head = role(head).map(|rest| head.len() - rest.len());
+        let role = in_head.map(|place| &bytes[place..]);
         let answers = role.is_some_and(|rest| rest.starts_with(b"assistant\""));
         // Tool results are not parsed: they hold most of the bytes, and have no bill.
         let is_result = role.is_some_and(|rest| rest.starts_with(b"user\"") && is_result(&rest[..rest.len().min(RESULT_BYTES)]));
@@ -105,10 +115,10 @@ impl Scanner for Scan {
             return self.other(bytes);
         }
         // A row rewritten by another program, with its keys in another order.
-        if bytes.len() > HEAD_BYTES && ROLE.find(&bytes[HEAD_BYTES..]).is_some() {
+        if let Some(role) = bytes.get(HEAD_BYTES..).and_then(self::role) {
             if has_figures {
                 self.response(response);
-            } else if USER.find(bytes).is_some() {
+            } else if role.starts_with(b"user\"") {
                 self.other(bytes);
             }
         }

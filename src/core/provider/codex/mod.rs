@@ -18,6 +18,7 @@ mod usage;
 pub(super) mod window;
 pub(super) mod write;
 
+use super::json::is_type;
 use super::{
     Billing, Client, ForkedRow, Format, KnownContext, Location, Message, NewRow, NewSession, NewText, Opening, ParsedRow, Places,
     ProviderAdapter, Rewriter, Scanner, Stub, TypedPrompt, Variables, WindowSize, WriterLock,
@@ -39,7 +40,7 @@ const USABLE_PERCENT: u64 = 95;
 const COMPACTS_FROM_PERCENT: u64 = 90;
 
 /// The part of a row that names its kind, in bytes.
-const HEAD_BYTES: usize = 160;
+const HEAD_BYTES: usize = 256;
 
 /// The Codex client. A running client keeps its session file open; this is detected before the file is replaced.
 pub struct Codex;
@@ -76,7 +77,9 @@ impl Format for Codex {
 
     fn is_call(&self, bytes: &[u8]) -> bool {
         // `{"timestamp":…,"type":"response_item","payload":{"type":"function_call_output",…`
-        memchr::memmem::find(&bytes[..bytes.len().min(HEAD_BYTES)], br#"_call"#).is_some()
+        let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+        let start = |place: usize| memchr::memrchr(b'"', &head[..place]);
+        memchr::memmem::find_iter(head, b"_call").filter_map(start).any(|start| is_type(head, start))
     }
 
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
