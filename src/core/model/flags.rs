@@ -52,6 +52,9 @@ impl Flags {
     /// unfinished if it is missing.
     pub const TASK_NOTICE: Flags = Flags(1 << 22);
 
+    /// The client begins a turn; it can take further prompts during the turn.
+    pub const TURN_START: Flags = Flags(1 << 23);
+
     /// Returns true if one of `flags` is set.
     pub fn any(self, flags: Flags) -> bool {
         self.0 & flags.0 != 0

@@ -241,6 +241,7 @@ fn event(payload: &PayloadFields<'_>) -> Row {
             row.event = capacity.map(|tokens| Box::new(Event::Capacity(tokens)));
         }
         Some("task_started") => {
+            row.flags = Flags::TURN_START;
             row.event = number(payload.capacity).map(|tokens| Box::new(Event::Capacity(tokens)));
         }
         Some("thread_rolled_back") => {

@@ -2,15 +2,15 @@
 //! those that were rolled back.
 
 use super::messages;
-use crate::model::{Event, Hidden, RowKind, Session, Window};
+use crate::model::{Event, Flags, Hidden, Row, RowKind, Session, Window};
 
 /// Returns the window that would be sent.
 pub(in crate::provider) fn window(session: &Session) -> Window {
-    let (live, left) = live(session);
-    let mut window = Window { compacted: live.boundary.is_some(), ..Window::default() };
-    let from = live.boundary.unwrap_or_default();
+    let boundary = boundary(session);
+    let (live, left) = live(session, boundary);
+    let mut window = Window { compacted: boundary.is_some(), rows: live, ..Window::default() };
+    let from = boundary.unwrap_or_default();
     window.chain = (from..session.rows.len() as u32).filter(|row| session.rows[*row as usize].id.is_some()).collect();
-    window.rows.clone_from(&live.rows);
     let mut sent = vec![false; session.blocks.len()];
     for message in messages::messages(session, &window) {
         for block in message.parts.iter().flat_map(|part| part.blocks()) {
@@ -36,45 +36,50 @@ fn count(hidden: &mut Hidden, before: bool) -> &mut u32 {
     if before { &mut hidden.compacted } else { &mut hidden.dropped }
 }
 
-/// The rows that are sent since a compaction, or since the beginning.
-#[derive(Default)]
-struct Live {
-    boundary: Option<u32>,
-    /// The rows with content since then that were not rolled back, in order.
-    rows: Vec<u32>,
-}
-
-/// Returns the rows that are sent, and those that the user rolled back, in order.
-fn live(session: &Session) -> (Live, Vec<u32>) {
-    let (mut live, mut left) = (Live::default(), Vec::new());
-    // The rows before each compaction: a rollback of more turns than followed it undoes it too.
-    let mut earlier: Vec<Live> = Vec::new();
+/// Returns the rows with content that are sent after the compaction of the window, and those that the user rolled back, in order.
+fn live(session: &Session, boundary: Option<u32>) -> (Vec<u32>, Vec<u32>) {
+    let (mut live, mut left) = (Vec::new(), Vec::new());
     for (place, row) in (0u32..).zip(&session.rows) {
         match (row.kind, row.event.as_deref()) {
-            (RowKind::Boundary, _) => {
-                earlier.push(std::mem::replace(&mut live, Live { boundary: Some(place), rows: vec![place] }));
-            }
-            (_, Some(Event::RolledBack(turns @ 1..))) => {
-                let prompts = |live: &Live| -> Vec<usize> {
-                    (0..live.rows.len()).filter(|at| session.rows[live.rows[*at] as usize].prompt).collect()
-                };
-                let (mut turns, mut places) = (*turns as usize, prompts(&live));
-                while let Some(before) = (places.len() < turns).then(|| earlier.pop()).flatten() {
-                    turns -= places.len();
-                    live = before;
-                    places = prompts(&live);
-                }
-                // If there are fewer turns, all of them are rolled back.
-                if let Some(first) = places.iter().rev().take(turns).next_back().and_then(|at| live.rows.drain(*at..).next()) {
+            (RowKind::Boundary, _) if boundary.is_none_or(|boundary| place > boundary) => left.push(place),
+            (_, Some(Event::RolledBack(prompts @ 1..))) => {
+                let places = (0..live.len()).rev().filter(|at| session.rows[live[*at] as usize].prompt);
+                // If there are fewer prompts, all of them are rolled back.
+                if let Some(first) = places.take(*prompts as usize).last().and_then(|at| live.drain(at..).next()) {
                     left.truncate(left.partition_point(|row| *row < first));
                     left.extend(first..=place);
                 }
             }
-            (RowKind::User | RowKind::Assistant | RowKind::Attachment, _) if row.blocks > 0 => live.rows.push(place),
+            (RowKind::Boundary, _) => live.push(place),
+            (RowKind::User | RowKind::Assistant | RowKind::Attachment, _) if row.blocks > 0 => live.push(place),
             _ => {}
         }
     }
+    live.drain(..live.partition_point(|row| boundary.is_some_and(|boundary| *row < boundary)));
     (live, left)
+}
+
+/// Returns the last compaction that no rollback undoes. A rollback names prompts, and undoes the compactions in as many of the last turns
+/// that have a prompt, and between these.
+fn boundary(session: &Session) -> Option<u32> {
+    let starts = |row: &Row| row.flags.any(Flags::TURN_START);
+    let has_starts = session.rows.iter().any(starts);
+    let (mut undone, mut prompted, mut boundary) = (0u32, false, None);
+    for (place, row) in session.rows.iter().enumerate().rev() {
+        match row.event.as_deref() {
+            Some(Event::RolledBack(turns)) => undone = undone.saturating_add(*turns),
+            _ if row.kind == RowKind::Boundary => boundary = boundary.or(Some(place as u32)),
+            _ => prompted |= row.prompt,
+        }
+        if place == 0 || if has_starts { starts(row) } else { row.prompt } {
+            if undone == 0 && boundary.is_some() {
+                return boundary;
+            }
+            undone -= u32::from(undone > 0 && prompted);
+            (prompted, boundary) = (false, None);
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -119,6 +124,26 @@ mod tests {
         check(&rows(1), &["one", "sum", "four", "re four"], &[5, 6, 7]);
         check(&rows(2), &["one", "re one", "four", "re four"], &[2, 3, 4, 5, 6, 7]);
         check(&rows(9), &["four", "re four"], &[0, 1, 2, 3, 4, 5, 6, 7]);
+        // The client begins a turn, and takes a further prompt during it.
+        let turns = |texts: &[&str]| -> Vec<Value> {
+            let parts = texts.iter().flat_map(|text| match *text {
+                "sum" => vec![compacted.clone()],
+                text => turn(text).to_vec(),
+            });
+            [row("event_msg", json!({"type": "task_started"}))].into_iter().chain(parts).collect()
+        };
+        let resumed = |rows: &[Vec<Value>], expected: &[&str], left: &[u32]| check(&rows.concat(), expected, left);
+        let busy = |turns_back| [turns(&["zero"]), turns(&["one", "busy"]), vec![back(turns_back)], turns(&["four"])];
+        resumed(&busy(1), &["zero", "re zero", "one", "re one", "four", "re four"], &[6, 7, 8]);
+        resumed(&busy(2), &["zero", "re zero", "four", "re four"], &[4, 5, 6, 7, 8]);
+        // A compaction in a turn or before it is undone with the turn, not with the last prompt of it.
+        let inside = |texts: &[&str]| [turns(&["zero"]), turns(texts), vec![back(1)], turns(&["four"])];
+        resumed(&inside(&["sum", "one"]), &["zero", "re zero", "four", "re four"], &[4, 5, 6, 7]);
+        resumed(&inside(&["one", "sum", "busy"]), &["zero", "re zero", "one", "re one", "four", "re four"], &[6, 7, 8, 9]);
+        let between =
+            |turns_back| [turns(&["zero"]), turns(&["sum"]), turns(&["one", "busy"]), vec![back(turns_back)], turns(&["four"])];
+        resumed(&between(1), &["one", "sum", "one", "re one", "four", "re four"], &[8, 9, 10]);
+        resumed(&between(2), &["zero", "re zero", "four", "re four"], &[4, 6, 7, 8, 9, 10]);
         let again = [&turn("one")[..], &turn("two"), &[back(1)], &turn("three"), &[back(2)], &turn("four")].concat();
         check(&again, &["four", "re four"], &[0, 1, 2, 3, 4, 5, 6, 7]);
     }
