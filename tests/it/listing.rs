@@ -2,7 +2,7 @@
 
 use crate::sandbox::{Sandbox, homes};
 use expect_test::expect;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A session of a prompt and an answer.
 fn session(sandbox: &Sandbox, id: &str, prompts: &[&str], day: &str, model: &str) {
@@ -98,6 +98,47 @@ fn the_age_the_turns_and_the_title_of_a_session_are_those_of_its_status() {
     for (id, title) in [("aaaa", "count the carts"), ("bbbb", "find the flaky test"), ("cccc", "Why is it slow?")] {
         assert_eq!(sandbox.json(&["status", id], "aperture.status/2")["title"], title);
         assert!(sandbox.text(&["sessions", id]).contains(title));
+    }
+}
+
+#[test]
+fn after_a_rewind_to_the_start_the_title_is_the_next_first_prompt() {
+    let says = |number: u32, parent: u32, text: &str| {
+        let id = |number: u32| (number > 0).then(|| format!("{number:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa"));
+        let message = json!({"role": "user", "content": text});
+        format!(
+            "{}\n",
+            json!({"type": "user", "uuid": id(number), "parentUuid": id(parent), "sessionId": "s", "cwd": "/w", "message": message})
+        )
+    };
+    let item = |text: &str| json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]});
+    let row = |kind: &str, payload: Value| {
+        format!("{}\n", json!({"timestamp": "2026-01-01T00:00:00.000Z", "type": kind, "payload": payload}))
+    };
+    let prompt = |text: &str| row("response_item", item(text));
+    let back = |turns: u32| row("event_msg", json!({"type": "thread_rolled_back", "num_turns": turns}));
+    let codex = "019a0000-0000-7000-8000-000000000001";
+    let head = row("session_meta", json!({"id": codex, "cwd": "/w", "cli_version": "0.144.2"}));
+    let cases = [
+        (says(1, 0, "one") + &says(2, 1, "two") + &says(3, 1, "three"), "one"),
+        (says(1, 0, "one") + &says(2, 1, "two") + &says(3, 0, "three") + &says(4, 3, "four"), "three"),
+        (head.clone() + &prompt("one") + &prompt("two") + &back(1) + &prompt("three"), "one"),
+        (head.clone() + &prompt("one") + &prompt("two") + &back(2) + &prompt("three") + &prompt("four"), "three"),
+        // Until there is another prompt, the old one names the session.
+        (head + &prompt("one") + &back(1), "one"),
+    ];
+    for (text, title) in cases {
+        let sandbox = Sandbox::new();
+        let path = if text.contains("session_meta") {
+            let path = sandbox.home.join(format!(".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-{codex}.jsonl"));
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            path
+        } else {
+            sandbox.session(codex, "", 0)
+        };
+        std::fs::write(path, &text).unwrap();
+        assert_eq!(sandbox.json(&["status", codex], "aperture.status/2")["title"], title);
+        assert_eq!(sandbox.json(&["sessions", codex, "--all"], "aperture.sessions/2")["sessions"][0]["title"], title);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::commands::live::{pending, proxied};
 use crate::commands::{keep, manifest};
 use crate::engine::tokens::estimate;
 use crate::engine::{self, Analysis, Suggestion};
-use crate::model::{Event, TokenCount, Zone};
+use crate::model::{Event, TokenCount, Turn, Zone};
 use crate::provider::{ClientPart, without_insertions};
 use crate::workspace::Workspace;
 
@@ -147,7 +147,7 @@ fn client_parts(workspace: &Workspace<'_>) -> Vec<Share> {
     parts
 }
 
-/// Returns the title given by the user or a model, or the first prompt.
+/// Returns the title given by the user or a model, or the first prompt that the user did not leave.
 pub fn title(reading: &Analysis) -> String {
     let mut title: Option<(&str, bool)> = None;
     for row in &reading.session.rows {
@@ -157,8 +157,10 @@ pub fn title(reading: &Analysis) -> String {
             title = Some((text, *chosen));
         }
     }
-    let prompts = || reading.turns.iter().map(|turn| without_insertions(&turn.prompt));
-    let first = || prompts().find(|prompt| !prompt.is_empty());
+    let is_left = |turn: &Turn| turn.opening.and_then(|at| reading.block(at)).is_some_and(|at| reading.window.is_left(at.row));
+    let prompts =
+        || reading.turns.iter().map(|turn| (turn, without_insertions(&turn.prompt))).filter(|(_, prompt)| !prompt.is_empty());
+    let first = || prompts().find(|(turn, _)| !is_left(turn)).or_else(|| prompts().next()).map(|(_, prompt)| prompt);
     let text = title.map(|(text, _)| text).or_else(first).unwrap_or("(no prompt yet)");
     engine::mask(text).into_owned()
 }

@@ -116,8 +116,10 @@ impl Scanner for RowScan {
         {
             totals.directory = (&*directory).into();
         }
-        if let Some(Event::Title { text, .. }) = row.event.as_deref() {
-            totals.title.clone_from(text);
+        match row.event.as_deref() {
+            Some(Event::Title { text, .. }) => totals.title.clone_from(text),
+            Some(Event::RolledBack(turns)) => self.turns.rewound(*turns),
+            _ => {}
         }
         match row.kind {
             RowKind::Assistant => {

@@ -12,6 +12,9 @@ pub(super) struct TurnScan {
     first: u32,
     texts: Vec<(PromptSpeaker, String)>,
     is_answered: bool,
+    /// Turns that the user did not leave, and all of them when the last one was left.
+    live: u32,
+    left: u32,
 }
 
 impl TurnScan {
@@ -25,7 +28,7 @@ impl TurnScan {
         for parsed in &parsed.blocks {
             let preview = &parsed.block.preview;
             let text = one_line(without_insertions(if preview.is_empty() { &parsed.content } else { preview }));
-            let before = self.texts.iter().map(|(speaker, _)| *speaker).max().filter(|_| self.turns > 0);
+            let before = self.texts.iter().map(|(speaker, _)| *speaker).max().filter(|_| self.turns > self.left);
             if let Some(speaker) = PromptSpeaker::of(&parsed.block, &text)
                 && speaker.precedes(before, self.is_answered)
             {
@@ -38,13 +41,21 @@ impl TurnScan {
     pub fn answer(&mut self) {
         let opening = self.openings.answer();
         self.open(opening);
-        self.is_answered |= self.turns > 0;
+        self.is_answered |= self.turns > self.left;
+    }
+
+    /// The user leaves the last turns. If all were left, the next one has the first prompt.
+    pub fn rewound(&mut self, turns: u32) {
+        self.live = self.live.saturating_sub(turns);
+        if self.live == 0 {
+            (self.first, self.left, self.is_answered) = (self.turns, self.turns, false);
+        }
     }
 
     fn open(&mut self, opening: Option<usize>) {
         let Some(at) = opening else { return };
-        self.turns += 1;
-        if self.turns == 1 || self.texts.is_empty() {
+        (self.turns, self.live) = (self.turns + 1, self.live + 1);
+        if self.turns == self.left + 1 || self.texts.is_empty() {
             self.texts.drain(..at.min(self.texts.len()));
             (self.first, self.is_answered) = (self.turns, false);
         }

@@ -64,6 +64,8 @@ struct Side {
     edited: bool,
     named: bool,
     turns: TurnScan,
+    /// The parent of the first prompt: another prompt there follows a rewind before it.
+    root: Option<Option<Key>>,
 }
 
 impl Scanner for Scan {
@@ -211,6 +213,9 @@ impl Side {
                 return;
             }
             _ => {}
+        }
+        if parsed.row.prompt && *self.root.get_or_insert(parsed.row.parent) == parsed.row.parent {
+            self.turns.rewound(u32::MAX);
         }
         self.turns.row(parsed);
         totals.moved_on |= !parsed.blocks.is_empty() || parsed.row.kind == RowKind::Boundary;

@@ -42,7 +42,7 @@ impl Scanner for Scan {
                 self.totals.capacity_tokens = number(payload.capacity).or(self.totals.capacity_tokens);
             }
             ("session_meta" | "turn_context", _) => self.state(&kind, &payload),
-            ("event_msg", "thread_name_updated") | ("compacted", _) => self.whole(bytes),
+            ("event_msg", "thread_name_updated" | "thread_rolled_back") | ("compacted", _) => self.whole(bytes),
             _ => {}
         }
     }
@@ -102,6 +102,7 @@ impl Scan {
                 (self.answering, self.answered, totals.moved_on) = (false, false, true);
             }
             (_, Some(Event::Title { text, .. })) => totals.title.clone_from(text),
+            (_, Some(Event::RolledBack(turns))) => self.turns.rewound(*turns),
             (RowKind::User | RowKind::Attachment, _) => {
                 (self.answering, totals.moved_on) = (false, true);
                 self.turns.row(&parsed);
