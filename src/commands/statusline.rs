@@ -89,7 +89,7 @@ impl Report for StatusLineReport {
 }
 
 /// The maximum size of a session that is read, in bytes: a longer one would delay the status line.
-const LONGEST: u64 = 12 << 20;
+const LONGEST: u64 = 64 << 20;
 
 /// The client's description of itself. Any field may be missing.
 #[derive(Debug, Default, Deserialize)]
