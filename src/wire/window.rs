@@ -6,7 +6,9 @@ use super::session::Line;
 use super::stages::condensation::STAGE;
 use super::stages::zones;
 use crate::engine::{counts, plural};
-use crate::model::{BlockKind, Counts, Key, NewContent, OperationId, Rendered, Role, SentContent, WindowChange, WindowHunk};
+use crate::model::{
+    BlockKind, Counts, Edge, Key, NewContent, OperationId, Rendered, Role, SentContent, WindowChange, WindowHunk,
+};
 use crate::provider::{BodyEdit, Piece, REMINDER, RequestBody, reminder, unwrap};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -460,9 +462,11 @@ fn worded(hunk: &WindowHunk, known: &FxHashMap<SentContent, Arc<str>>, content: 
     let mut worded: Option<String> = None;
     for words in hunk.words.iter().rev().filter(|words| words.content as usize == content) {
         let Some(sent) = known.get(&words.of) else { continue };
-        let actual = match words.reminder {
-            Some(after) => reminder(sent, after),
-            None => Some(unwrap(sent.trim_end())),
+        let whole = unwrap(sent.trim_end());
+        let actual = match (words.reminder, &words.between) {
+            (Some(after), _) => reminder(sent, after),
+            (None, Some(edges)) => between(whole, edges),
+            (None, None) => Some(whole),
         };
         let range = words.range.0 as usize..words.range.1 as usize;
         if let Some(actual) = actual.filter(|_| text.get(range.clone()).is_some()) {
@@ -470,6 +474,20 @@ fn worded(hunk: &WindowHunk, known: &FxHashMap<SentContent, Arc<str>>, content: 
         }
     }
     worded
+}
+
+/// Returns the lines of a text between two others; an empty one is the start or the end.
+fn between<'t>(text: &'t str, [before, after]: &[Edge; 2]) -> Option<&'t str> {
+    let bytes = text.as_bytes();
+    let is_start = |at: &usize| before.is(at.checked_sub(before.bytes as usize).map(|from| &bytes[from..*at]));
+    let is_end = |at: &usize| match after.bytes as usize {
+        0 => *at == bytes.len(),
+        length => after.is(bytes.get(*at..at + length)),
+    };
+    let line_feeds = || memchr::memchr_iter(b'\n', bytes);
+    let start = [0].into_iter().chain(line_feeds().map(|at| at + 1)).find(is_start)?;
+    let end = line_feeds().chain([bytes.len()]).filter(|at| *at >= start).find(is_end)?;
+    text.get(start..end)
 }
 
 /// Returns true if the client left out a content, or joined it to the one before.

@@ -64,5 +64,5 @@ pub use turn_list::{TurnList, TurnListError};
 pub use turn_opening::{PromptSpeaker, TurnOpenings};
 pub use unneeded::{Unneeded, UnneededAmount, UnneededData};
 pub use window::{Hidden, HistoryCut, Turn, Window};
-pub use window_change::{AddressCounter, BlockAddress, NewContent, Rendered, SentContent, WindowChange, WindowHunk, Words};
+pub use window_change::{AddressCounter, BlockAddress, Edge, NewContent, Rendered, SentContent, WindowChange, WindowHunk, Words};
 pub use words::words;

@@ -72,9 +72,30 @@ pub struct Words {
     /// The range of its text, in bytes.
     pub range: (u32, u32),
     pub of: SentContent,
-    /// The number of reminders after it there, if it is one of several; `None` if it is the whole content.
+    /// The number of reminders after it there, if it is one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reminder: Option<u32>,
+    /// The ends of the texts around it there, if it is joined to them without tags. With neither it is the whole content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<[Edge; 2]>,
+}
+
+/// The end of a text that is found by its hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edge {
+    pub bytes: u32,
+    #[serde(with = "super::key::as_text")]
+    pub hash: Key,
+}
+
+impl Edge {
+    pub fn new(text: &str) -> Edge {
+        Edge { bytes: text.len() as u32, hash: Key::from_bytes(text.as_bytes()) }
+    }
+
+    pub fn is(&self, text: Option<&[u8]>) -> bool {
+        text.is_some_and(|text| text.len() == self.bytes as usize && Key::from_bytes(text) == self.hash)
+    }
 }
 
 /// A content of a request.

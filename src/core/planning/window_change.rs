@@ -5,11 +5,13 @@ use super::block_edits::addresses;
 use super::draft::Draft;
 use super::revision::Revision;
 use crate::model::{
-    BlockKind, BlockNumber, Flags, Key, NewContent, Rendered, Role, SentContent, Session, Window, WindowChange, WindowHunk, Words,
+    BlockKind, BlockNumber, Edge, Flags, Key, NewContent, Rendered, Role, SentContent, Session, Window, WindowChange, WindowHunk,
+    Words,
 };
 use crate::provider::{Change, Message, Part, Source, reminder, unwrap};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
+use std::iter;
 use std::ops::Range;
 
 struct Item {
@@ -209,7 +211,7 @@ impl Requests<'_> {
         for was in item.part.blocks().filter_map(|number| self.was(number)) {
             let Some(item) = self.old.iter().find(|item| item.part.blocks().any(|number| number == was)) else { continue };
             let of = self.sent(item)?;
-            let is_known = words.iter().any(|known| known.of == of && known.reminder.is_none());
+            let is_known = words.iter().any(|known| known.of == of && known.reminder.is_none() && known.between.is_none());
             if is_known || item.rendered.is_none() || self.draft.session().blocks[was as usize - 1].kind != BlockKind::Attachment
             {
                 continue;
@@ -219,17 +221,40 @@ impl Requests<'_> {
             let after = item.part.blocks().skip_while(|number| *number != was).count() as u32 - 1;
             let found =
                 |text: &str| new[from..].find(text).filter(|_| !text.is_empty()).map(|at| from + at..from + at + text.len());
-            let (range, reminder) = match found(unwrap(whole.trim_end())) {
-                Some(range) => (range, None),
-                None => match reminder(&whole, after).filter(|text| *text == unwrap(recorded.trim())).and_then(found) {
-                    Some(range) => (range, Some(after)),
-                    None => continue,
-                },
+            let joined = unwrap(whole.trim_end());
+            let tagged = reminder(&whole, after).filter(|text| *text == unwrap(recorded.trim()));
+            let (range, reminder, between) = match (found(joined), tagged.and_then(found)) {
+                (Some(range), _) => (range, None, None),
+                (None, Some(range)) => (range, Some(after), None),
+                (None, None) => {
+                    let place = |text: &String| Some((found(text)?, edges(joined, text)?));
+                    match self.runs(&item.part, was)?.iter().find_map(place) {
+                        Some((range, edges)) => (range, None, Some(edges)),
+                        None => continue,
+                    }
+                }
             };
             from = range.end;
-            words.push(Words { content, range: (range.start as u32, range.end as u32), of, reminder });
+            words.push(Words { content, range: (range.start as u32, range.end as u32), of, reminder, between });
         }
         Ok(words)
+    }
+
+    /// Returns the texts of a block that the client words and of further such blocks that are joined to it, the longest text first.
+    fn runs(&self, part: &Part, first: BlockNumber) -> Result<Vec<String>, PlanError> {
+        let mut run = Vec::new();
+        for number in part.blocks().skip_while(|number| *number != first) {
+            if !self.draft.is_worded(number)? {
+                break;
+            }
+            run.push(number);
+        }
+        let text_of = |length: usize| {
+            let added = part.added.iter().filter(|added| run[1..length].contains(&added.block)).copied().collect();
+            let part = Part { unwrapped: true, added, ..Part::new(Source::Block(first)) };
+            text(&part, |number| self.draft.content(number))
+        };
+        (1..=run.len()).rev().map(text_of).collect()
     }
 
     /// Returns the old texts that a running client does not send again, of those that no new content has.
@@ -297,6 +322,17 @@ impl Requests<'_> {
             None => self.revision.added.get(&number).cloned().ok_or(PlanError::Moved),
         })
     }
+}
+
+/// Returns the ends of the texts before and after a part of a text, the first as long as it must be to be found at one place only; `None`
+/// if it is at several.
+fn edges(text: &str, part: &str) -> Option<[Edge; 2]> {
+    const BYTES: usize = 64;
+    let (before, after) = text.split_once(part)?;
+    let end = |bytes: usize| &before[before.ceil_char_boundary(before.len().saturating_sub(bytes))..];
+    let lengths = iter::successors(Some(BYTES), |bytes| Some(2 * bytes)).take_while(|bytes| *bytes < 2 * before.len().max(BYTES));
+    let before = lengths.map(end).find(|end| end.is_empty() || text.matches(end).count() == 1)?;
+    Some([before, &after[..after.floor_char_boundary(BYTES)]].map(Edge::new))
 }
 
 /// Adds a place of changes that follows others, or extends the last one to it.

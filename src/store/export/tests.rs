@@ -42,7 +42,7 @@ fn export() -> Export {
         after: contents,
         announced: vec![content],
         is_last: true,
-        words: vec![Words { content: 1, range: (0, 1), of: content, reminder: Some(1) }],
+        words: vec![Words { content: 1, range: (0, 1), of: content, reminder: Some(1), between: None }],
     };
     let window = WindowChange {
         hunks: vec![hunk, WindowHunk { after: vec![text], ..WindowHunk::default() }],

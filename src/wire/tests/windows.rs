@@ -283,6 +283,58 @@ fn lists_that_a_client_sends_once_stay_through_a_fold() {
     assert!(lists.len() == 1 && lists[0].2.contains("WebFetch"), "{lists:?}");
 }
 
+/// The client words some of the texts that it joins without tags; a fold takes others out of them and joins later ones.
+#[test]
+fn joined_texts_keep_the_words_of_the_client_when_others_leave_them() {
+    let attachment = |number: usize, content: &str| {
+        format!(
+            r#"{{"parentUuid":"r{}","isSidechain":false,"type":"attachment","uuid":"r{number}","sessionId":"s","version":"2.1.330","cwd":"/w","timestamp":"2026-01-01T00:00:00.000Z","attachment":{{{content}}}}}"#,
+            number - 1
+        )
+    };
+    let hook = |number: usize, text: &str| {
+        let event = r#""hookEvent":"SessionStart","hookName":"SessionStart:resume""#;
+        attachment(number, &format!(r#""type":"hook_success",{event},"toolUseID":"h{number}","content":"{text}""#))
+    };
+    let tools = r#""type":"deferred_tools_delta","addedNames":["WebFetch"],"addedLines":["WebFetch"],"removedNames":[]"#;
+    let servers = r###""type":"mcp_instructions_delta","addedNames":["maps"],"addedBlocks":["## maps"],"removedNames":[]"###;
+    let names: String = (0..400).map(|number| format!("/w/src/module{number}.rs ")).collect();
+    let mut rows = vec![("user", r#"{"role":"user","content":"find the modules"}"#.to_owned())];
+    rows.extend((1..=5).map(|_| ("user", String::new())));
+    for id in ["t1", "t2", "t3", "t4", "t5"] {
+        let input = format!(r#"{{"type":"tool_use","id":"{id}","name":"Grep","input":{{"query":"x"}}}}"#);
+        let usage = r#""usage":{"input_tokens":1,"output_tokens":1}"#;
+        let call = format!(
+            r#"{{"id":"m{id}","type":"message","role":"assistant","model":"claude-opus-5","content":[{input}],{usage}}}"#
+        );
+        let result = format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"{names}"}}"#);
+        let result = format!(r#"{{"role":"user","content":[{result}]}}"#);
+        rows.extend([("assistant", call), ("user", result), ("user", String::new())]);
+    }
+    let rows: Vec<(&str, &str)> =
+        rows.iter().map(|(role, message)| (*role, if message.is_empty() { "{}" } else { message })).collect();
+    // A model whose client sends such texts as one text of the system.
+    let bytes = String::from_utf8(talk_after(&rows, 6).bytes).unwrap().replace("claude-sonnet-4-5", "claude-opus-5");
+    let mut lines: Vec<String> = bytes.lines().map(str::to_owned).collect();
+    let texts =
+        [hook(1, "rules of the house"), hook(2, &names), attachment(3, tools), hook(4, "and its end"), attachment(5, servers)];
+    lines.splice(1..6, texts);
+    (8..=20).step_by(3).for_each(|number| lines[number] = hook(number, &format!("rule {number}")));
+    let file = Medium::new(by_name("claude-code").unwrap(), (lines.join("\n") + "\n").into_bytes());
+    let plan = file.plan(&|draft| compress(draft, "handoff")).unwrap();
+    let place = Place::new();
+    place.log(file.provider.name(), &plan);
+    let note = "added by the client, not recorded";
+    let in_its_words = |text: &str| text.replace(note, "in the words of the client");
+    let request = String::from_utf8(file.request()).unwrap();
+    let mut expected = contents(file.provider, &file.after(&plan).request());
+    expected.iter_mut().for_each(|(_, _, text)| *text = in_its_words(text));
+    let is_joined = |text: &str| text.contains("rules of the house") && text.matches("the words of the client").count() == 2;
+    assert!(expected.iter().any(|(_, _, text)| is_joined(text)));
+    let sent = contents(file.provider, &place.sent(file.provider, in_its_words(&request).as_bytes()));
+    check_equal(&sent, &expected, "joined texts");
+}
+
 #[test]
 fn a_reminder_that_the_client_joined_to_a_result_that_goes_stays() {
     let used = |name: &str, id: &str| {

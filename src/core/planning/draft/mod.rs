@@ -29,7 +29,7 @@ use crate::model::{
     Address, Block, BlockKind, BlockNumber, Edit, Flags, History, Key, Level, LoggedEdit, Mark, Reversal, Role, RowAddress,
     RowKind, Session, Slot, Zone,
 };
-use crate::provider::ProviderAdapter;
+use crate::provider::{ParsedBlock, ProviderAdapter};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -354,11 +354,19 @@ impl<'a> Draft<'a> {
     }
 
     pub fn content(&self, number: BlockNumber) -> Result<String, PlanError> {
+        self.parsed(number, |parsed| parsed.content.to_string())
+    }
+
+    /// Returns true if the client sends words of its own in a content, which its row does not record.
+    pub(super) fn is_worded(&self, number: BlockNumber) -> Result<bool, PlanError> {
+        self.parsed(number, |parsed| parsed.unrecorded.is_some())
+    }
+
+    fn parsed<T>(&self, number: BlockNumber, take: impl FnOnce(&ParsedBlock<'_>) -> T) -> Result<T, PlanError> {
         let block = self.block(number)?;
         let line = self.line(block.row)?;
         let parsed = self.source.provider.parse(&line);
-        let parsed = parsed.blocks.get(block.index as usize).ok_or(PlanError::Moved)?;
-        Ok(parsed.content.to_string())
+        parsed.blocks.get(block.index as usize).map(take).ok_or(PlanError::Moved)
     }
 }
 
