@@ -5,7 +5,7 @@ use crate::output::{Report, Style, amount, clip, percent, plural};
 use crate::text::names::file_name;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest error of an estimate of the window that counts as agreement.
 const NEAR: f64 = 0.1;
@@ -73,12 +73,6 @@ pub struct ModelAccuracy {
     pub steps: u64,
     /// Their errors.
     pub errors: Spread,
-    /// Number of these after a response that ended with a bill of its output; the others have one of its beginning.
-    pub finished_steps: u64,
-    /// Their errors.
-    pub finished_errors: Spread,
-    /// The errors of the others.
-    pub beginning_errors: Spread,
 }
 
 /// The accuracy of token estimates over sessions.
@@ -91,10 +85,6 @@ pub struct AccuracyReport {
     pub models: BTreeMap<String, ModelAccuracy>,
     /// Errors of all turns.
     pub turns: Spread,
-    /// Median errors of the steps of each session.
-    pub session_medians: Spread,
-    /// 90th percentiles of the errors of the steps of each session.
-    pub session_p90s: Spread,
     /// Errors of the sum over the blocks, compared with the last bill.
     pub windows: Spread,
 }
@@ -109,28 +99,24 @@ impl AccuracyReport {
         let all = |pick: &dyn Fn(&Accuracy) -> Vec<f64>| {
             Spread::new(&self.sessions.iter().flat_map(|row| pick(&row.accuracy)).collect::<Vec<_>>())
         };
-        let mut models: BTreeMap<&str, [Vec<f64>; 2]> = BTreeMap::new();
-        for accuracy in self.sessions.iter().map(|row| &row.accuracy) {
-            for (model, errors) in &accuracy.step_errors {
-                models.entry(model).or_default().iter_mut().zip(errors).for_each(|(all, errors)| all.extend(errors));
-            }
+        let mut models: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for (model, errors) in self.sessions.iter().flat_map(|row| &row.accuracy.step_errors) {
+            models.entry(model).or_default().extend(errors);
         }
-        let of_model = |[finished, beginning]: [Vec<f64>; 2]| ModelAccuracy {
-            steps: (finished.len() + beginning.len()) as u64,
-            errors: Spread::new(&[&finished[..], &beginning].concat()),
-            finished_steps: finished.len() as u64,
-            finished_errors: Spread::new(&finished),
-            beginning_errors: Spread::new(&beginning),
-        };
+        let of_model = |errors: Vec<f64>| ModelAccuracy { steps: errors.len() as u64, errors: Spread::new(&errors) };
         let models = models.into_iter().map(|(model, errors)| (model.to_owned(), of_model(errors))).collect();
-        let steps = all(&|accuracy| accuracy.step_errors.values().flatten().flatten().copied().collect());
+        let steps = all(&|accuracy| accuracy.step_errors.values().flatten().copied().collect());
         let turns = all(&|accuracy| accuracy.turn_errors.clone());
-        let medians = all(&|accuracy| accuracy.step_median.into_iter().collect());
-        let p90s = all(&|accuracy| accuracy.step_p90.into_iter().collect());
         let windows = all(&|accuracy| accuracy.window_error.into_iter().collect());
         self.models = models;
-        (self.steps, self.turns, self.session_medians, self.session_p90s, self.windows) = (steps, turns, medians, p90s, windows);
+        (self.steps, self.turns, self.windows) = (steps, turns, windows);
     }
+}
+
+/// Returns the versions of a client that count as one: ten of its last number.
+fn series(version: &str) -> String {
+    let (rest, last) = version.split_once('-').map_or(version, |(release, _)| release).rsplit_once('.').unwrap_or((version, "0"));
+    format!("{rest}.{0}0 to {rest}.{0}9", last[..last.len().saturating_sub(1)].trim_start_matches('0'))
 }
 
 impl Report for AccuracyReport {
@@ -157,38 +143,30 @@ impl Report for AccuracyReport {
         text.push('\n');
         for (model, accuracy) in &self.models {
             text.push_str(&format!("{:<28} {:>5} steps  {}\n", clip(model, 28), accuracy.steps, accuracy.errors.text()));
-            let parts = [
-                ("  output billed at its end", accuracy.finished_steps, accuracy.finished_errors),
-                ("  only its beginning billed", accuracy.steps - accuracy.finished_steps, accuracy.beginning_errors),
-            ];
-            for (name, steps, errors) in parts.into_iter().filter(|(_, steps, _)| (1..accuracy.steps).contains(steps)) {
-                text.push_str(&format!("{name:<28} {steps:>5} steps  {}\n", errors.text()));
-            }
         }
         text.push_str(&format!("\n{}, {}\n", plural(self.sessions.len(), "session"), plural(steps as usize, "step")));
-        for (name, spread) in [
-            ("all steps", self.steps),
-            ("all turns", self.turns),
-            ("medians of the sessions", self.session_medians),
-            ("90th percentiles of the sessions", self.session_p90s),
-            ("window against the last bill", self.windows),
-        ] {
+        for (name, spread) in
+            [("all steps", self.steps), ("all turns", self.turns), ("window against the last bill", self.windows)]
+        {
             text.push_str(&format!("{name:<34} {}\n", spread.text()));
         }
         text.push_str("\nwindow before a response, as estimated then, against its bill\n");
-        for (name, kind) in [
-            ("all", None),
-            (CutKind::Plain.name(), Some(CutKind::Plain)),
-            (CutKind::Compaction.name(), Some(CutKind::Compaction)),
-            (CutKind::Rewind.name(), Some(CutKind::Rewind)),
-            (CutKind::Model.name(), Some(CutKind::Model)),
-            (CutKind::Gap.name(), Some(CutKind::Gap)),
-        ] {
-            let cuts = self.sessions.iter().flat_map(|row| &row.cuts).filter(|cut| kind.is_none_or(|kind| cut.kind == kind));
-            let errors: Vec<f64> = cuts.map(Cut::error).collect();
+        let cuts: Vec<&Cut> = self.sessions.iter().flat_map(|row| &row.cuts).collect();
+        let mut line = |name: &str, is_of: &dyn Fn(&Cut) -> bool| {
+            let errors: Vec<f64> = cuts.iter().filter(|cut| is_of(cut)).map(|cut| cut.error()).collect();
             let near = errors.iter().filter(|error| **error <= NEAR).count();
             let share = format!("{near} of {} within {}", plural(errors.len(), "cut"), percent(NEAR));
             text.push_str(&format!("{name:<34} {}   {share}\n", Spread::new(&errors).text()));
+        };
+        line("all", &|_| true);
+        for kind in [CutKind::Plain, CutKind::Compaction, CutKind::Rewind, CutKind::Model, CutKind::Gap] {
+            line(kind.name(), &|cut| cut.kind == kind);
+        }
+        let known = |cut: &Cut| cut.kind != CutKind::Gap;
+        for group in [|cut: &Cut| cut.model.clone(), |cut: &Cut| series(&cut.version)] {
+            for name in cuts.iter().map(|cut| group(cut)).collect::<BTreeSet<_>>() {
+                line(&name, &|cut| known(cut) && group(cut) == name);
+            }
         }
         text
     }

@@ -3,9 +3,6 @@
 use super::{bills, calls::calls, count_window};
 use crate::model::{RowKind, Session, Window, words};
 
-/// The largest number of plain cuts of one session; of more, some are measured at equal distances.
-const PLAIN: usize = 60;
-
 words! {
     /// The last event before a response that matters for the base of an estimate.
     #[derive(PartialOrd, Ord)]
@@ -17,17 +14,20 @@ words! {
         Model = "after a change of the model",
         /// A rewind: the response follows an earlier one.
         Rewind = "after a rewind",
-        /// A row before the response is not in the file. The client that wrote the response had it; a resume has not.
-        Gap = "after a missing row",
+        /// A row of its branch is not in the file. The client that wrote the response had it; a resume has not.
+        Gap = "behind a missing row",
     }
 }
 
 /// A moment of a session: all rows before a response.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cut {
     /// The event before the response.
     pub kind: CutKind,
     pub rows: u32,
+    /// The model of the response, and the version of the client.
+    pub model: String,
+    pub version: String,
     /// The window at that moment, as estimated then.
     pub estimated: f64,
     /// The input tokens of the response, as billed.
@@ -44,11 +44,13 @@ impl Cut {
 /// Cuts an analyzed session before each billed response. `window` comes from the provider.
 pub fn cuts(session: &Session, window: &(dyn Fn(&Session) -> Window + Sync)) -> Vec<Cut> {
     let calls = calls(session);
-    let mut found: Vec<(CutKind, u32, u64)> = Vec::new();
+    let mut found: Vec<Cut> = Vec::new();
     let mut boundary =
         session.rows.iter().enumerate().filter(|(_, row)| row.kind == RowKind::Boundary).map(|(row, _)| row as u32).peekable();
     let mut before: Option<&super::Call> = None;
+    let mut severed: Vec<bool> = Vec::new();
     for call in &calls[..calls.len().saturating_sub(1)] {
+        severed.push(call.severed || call.follows.is_some_and(|before| severed[before]));
         let Some(row) = call.response.first().map(|place| session.blocks[*place].row) else { continue };
         let mut compacted = false;
         while boundary.next_if(|boundary| *boundary < row).is_some() {
@@ -56,25 +58,20 @@ pub fn cuts(session: &Session, window: &(dyn Fn(&Session) -> Window + Sync)) -> 
         }
         let kind = match before {
             _ if compacted => CutKind::Compaction,
-            _ if call.severed => CutKind::Gap,
+            _ if severed.last() == Some(&true) => CutKind::Gap,
             Some(before) if before.model != call.model => CutKind::Model,
             Some(_) if !call.continues => CutKind::Rewind,
             _ => CutKind::Plain,
         };
         if before.is_some() && call.usage.sent() > 0 {
-            found.push((kind, row, call.usage.sent()));
+            let origin = session.origins.get(session.rows[row as usize].origin as usize);
+            let version = origin.map(|origin| origin.version.to_string()).unwrap_or_default();
+            let (model, estimated) = (call.model.clone(), estimated(session, row, window));
+            found.push(Cut { kind, rows: row, model, version, estimated, billed: call.usage.sent() });
         }
         before = Some(call);
     }
-    let plain = found.iter().filter(|(kind, ..)| *kind == CutKind::Plain).count();
-    let distance = plain.div_ceil(PLAIN).max(1);
-    let mut number = 0;
-    found.retain(|(kind, ..)| {
-        number += usize::from(*kind == CutKind::Plain);
-        *kind != CutKind::Plain || number % distance == 0
-    });
-    let measure = |(kind, rows, billed)| Cut { kind, rows, estimated: estimated(session, rows, window), billed };
-    found.into_iter().map(measure).collect()
+    found
 }
 
 /// Returns the tokens of the window after the first rows of a session.
@@ -129,6 +126,7 @@ mod tests {
             (vec![(Assistant, 4, 3, 11_000, "claude-opus-4-7")], CutKind::Model),
             (vec![(User, 4, 1, 0, ""), (Assistant, 5, 4, 11_000, OPUS)], CutKind::Rewind),
             (vec![(User, 5, 4, 0, ""), (Assistant, 6, 5, 11_000, OPUS)], CutKind::Gap),
+            (vec![(User, 5, 4, 0, ""), (Assistant, 6, 5, 0, OPUS), (Assistant, 7, 6, 11_000, OPUS)], CutKind::Gap),
             (vec![(Boundary, 4, 0, 0, ""), (User, 5, 4, 0, ""), (Assistant, 6, 5, 11_000, OPUS)], CutKind::Compaction),
         ] {
             let session = session(&[&begin[..], &last].concat());
@@ -154,16 +152,5 @@ mod tests {
         assert!((estimated(11_000) - 11_000.0).abs() < 50.0, "{}", estimated(11_000));
         assert_eq!(estimated(11_000), estimated(90_000));
         assert_eq!(cuts(&rows(22_000), &whole)[0].error(), (22_000.0 - estimated(11_000)) / 22_000.0);
-    }
-
-    #[test]
-    fn many_plain_cuts_are_thinned_out() {
-        let mut rows = vec![(RowKind::User, 1, 0, 0, "")];
-        for number in 1..=200 {
-            rows.push((RowKind::Assistant, 2 * number, 2 * number - 1, 10_000 + number as u64, "claude-opus-4-5"));
-            rows.push((RowKind::User, 2 * number + 1, 2 * number, 0, ""));
-        }
-        let found = cuts(&session(&rows), &whole);
-        assert!(found.len() <= PLAIN && found.len() > PLAIN / 2, "{}", found.len());
     }
 }

@@ -153,10 +153,9 @@ pub struct Accuracy {
     /// Error of the sum over the blocks of the window, compared with the last bill.
     #[schemars(extend("unit" = "ratio"))]
     pub window_error: Option<f64>,
-    /// The error of each step from one call to the next, in file order, by model: of steps whose response ended with a bill of its output,
-    /// and of those that have a figure of its beginning only.
+    /// The error of each step from one call to the next, in file order, by model.
     #[serde(skip)]
-    pub step_errors: BTreeMap<String, [Vec<f64>; 2]>,
+    pub step_errors: BTreeMap<String, Vec<f64>>,
     /// The error of each turn: its steps summed.
     #[serde(skip)]
     pub turn_errors: Vec<f64>,
@@ -231,8 +230,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
             let guess = estimate + hidden.filter(|_| reminder.is_shown()).unwrap_or_default();
             hidden = hidden.filter(|size| reminder.billed(*size, growth, growth - estimate));
             let error = (guess - growth).abs() / growth;
-            let place = usize::from(!previous.is_some_and(|previous| previous.finished));
-            accuracy.step_errors.entry(call.model.clone()).or_default()[place].push(error);
+            accuracy.step_errors.entry(call.model.clone()).or_default().push(error);
             let turn = turns.entry(call.turn).or_default();
             *turn = (turn.0 + guess, turn.1 + growth);
         }
@@ -518,7 +516,7 @@ fn finish(session: &mut Session, window: &Window, bills: &Bills) -> WindowTokens
             price.total = Tokens(TokenCount::estimated(all + outside));
         }
     }
-    let steps: Vec<f64> = accuracy.step_errors.values().flatten().flatten().copied().collect();
+    let steps: Vec<f64> = accuracy.step_errors.values().flatten().copied().collect();
     accuracy.steps = steps.len() as u32;
     (accuracy.step_median, accuracy.step_p90) = quantiles(&steps);
     (accuracy.turn_median, accuracy.turn_p90) = quantiles(&accuracy.turn_errors);

@@ -79,7 +79,7 @@ fn a_reminder_in_a_step_that_is_not_compared_counts() {
     for (place, block) in session.blocks.iter_mut().enumerate() {
         block.row = place as u32;
     }
-    let errors = &bills(&session, "claude-opus-4-5").accuracy.step_errors["claude-opus-4-5"][0];
+    let errors = &bills(&session, "claude-opus-4-5").accuracy.step_errors["claude-opus-4-5"];
     assert!(errors.len() == 19 && errors.iter().all(|error| *error < 0.01), "{errors:?}");
 }
 
@@ -110,7 +110,7 @@ fn errors(steps: &[(&[QueueChange], bool, u64)]) -> Vec<f64> {
         }
         add(answer, Some(Block::new(BlockKind::Text, Role::Assistant)));
     }
-    bills(&session, "claude-opus-4-5").accuracy.step_errors["claude-opus-4-5"][0].clone()
+    bills(&session, "claude-opus-4-5").accuracy.step_errors["claude-opus-4-5"].clone()
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn old_thinking_counts_where_it_is_billed() {
         ("claude-sonnet-4-6", Claude, true),
     ] {
         let tokens = bills(&turns(model, vocabulary, if kept { 10_360 } else { 10_160 }), model);
-        let errors = &tokens.accuracy.step_errors[model][0];
+        let errors = &tokens.accuracy.step_errors[model];
         let limit = if vocabulary == O200k { 0.01 } else { 0.6 };
         assert!(errors.len() == 1 && errors[0] < limit, "{model}: {errors:?}");
         assert_eq!(tokens.costs[1].value > 100.0, kept, "{model}: {:?}", tokens.costs);
