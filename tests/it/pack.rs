@@ -1,6 +1,7 @@
 //! Laws of the packer, over all fixtures.
 
 use crate::commands::ids;
+use crate::manifest::Rows;
 use crate::sandbox::{Sandbox, all_or, homes, repository, sample};
 use expect_test::expect_file;
 use serde_json::{Value, json};
@@ -146,6 +147,23 @@ fn facts_survive_five_packs_of_a_growing_session() {
         assert!(text.contains(&fact(1, 0, 7000 + round)), "round {round}\n{text}");
         let stale = (1..round).map(|round| 7000 + round).chain([100]);
         stale.for_each(|value| assert!(!text.contains(&format!("KX-{value},")), "round {round}: KX-{value}\n{text}"));
+    }
+}
+
+#[test]
+fn statements_of_the_user_precede_other_words_in_a_small_pack() {
+    let mut rows = Rows::default();
+    rows.prompt("Clean up the shop");
+    rows.prompt("ON CALL: the pager of the shop has number 41");
+    rows.prompt("HOUSE RULE: pages stay free of pictures");
+    (0..40).for_each(|shelf| rows.prompt(&format!("Look at the widgets of shelf {shelf} in the back room")));
+    rows.prompt("ON CALL: the pager of the shop has number 42");
+    rows.prompt("Look at the door");
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", rows.file(), 0);
+    let text = pack(&sandbox, "abc1", "300").unwrap()["text"].as_str().unwrap().to_owned();
+    for (line, is_told) in [("HOUSE RULE", true), ("number 42", true), ("back room", true), ("number 41", false)] {
+        assert_eq!(text.contains(line), is_told, "{line}\n{text}");
     }
 }
 

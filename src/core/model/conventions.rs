@@ -1,5 +1,6 @@
 //! The texts and names by which a client marks what it adds to a content: a provider fills them in, the engine looks them up.
 
+use serde_json::Value;
 use std::sync::LazyLock;
 
 /// The texts that clients write into contents, and the names in the inputs of their tools.
@@ -33,6 +34,8 @@ pub struct Conventions {
     pub reminder_lines: Vec<&'static str>,
     /// Prefixes of contents that hold a command which the user typed.
     pub typed_commands: Vec<&'static str>,
+    /// Headings of templates of prompts, above the text that the user gave to them.
+    pub input_headings: Vec<&'static str>,
     /// Texts before the reason that a person gave with a rejected call.
     pub reason_starts: Vec<&'static str>,
     /// Texts of the client after such a reason.
@@ -118,6 +121,7 @@ impl Conventions {
             inserted_headings,
             reminder_lines,
             typed_commands,
+            input_headings,
             reason_starts,
             reason_ends,
             no_reasons,
@@ -142,6 +146,7 @@ impl Conventions {
             (&mut self.inserted_headings, inserted_headings),
             (&mut self.reminder_lines, reminder_lines),
             (&mut self.typed_commands, typed_commands),
+            (&mut self.input_headings, input_headings),
             (&mut self.reason_starts, reason_starts),
             (&mut self.reason_ends, reason_ends),
             (&mut self.no_reasons, no_reasons),
@@ -157,6 +162,20 @@ impl Conventions {
 }
 
 impl InputNames {
+    /// Returns the texts that an input writes or runs: of JSON the members with such names, any other input as it is.
+    pub fn written_texts(&self, input: &str) -> String {
+        let is_written = |name: &str| {
+            let lists = [&self.written, &self.patches, &self.commands];
+            lists.iter().any(|list| list.contains(&name)) || self.replacements.iter().any(|(_, after)| *after == name)
+        };
+        member_texts(input, &is_written)
+    }
+
+    /// Returns the texts of a file that an input replaces.
+    pub fn replaced_texts(&self, input: &str) -> String {
+        member_texts(input, &|name| self.replaced.contains(&name))
+    }
+
     fn extend(&mut self, other: InputNames) {
         let InputNames { commands, replaced, written, replacements, edits, patches, patch_starts, patch_files, patch_moves } =
             other;
@@ -206,4 +225,46 @@ fn add<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
 /// Returns true if a text starts with any of the prefixes.
 pub fn starts_with_any(text: &str, prefixes: &[&str]) -> bool {
     prefixes.iter().any(|prefix| text.starts_with(prefix))
+}
+
+/// Returns the texts of the members of a JSON input whose names are wanted, a line feed between them; any other input as it is.
+fn member_texts(input: &str, is_wanted: &dyn Fn(&str) -> bool) -> String {
+    fn collect(value: Value, is_wanted: &dyn Fn(&str) -> bool, texts: &mut Vec<String>) {
+        match value {
+            Value::Object(members) => members.into_iter().for_each(|(name, value)| match value {
+                Value::String(text) if is_wanted(&name) => texts.push(text),
+                value => collect(value, is_wanted, texts),
+            }),
+            Value::Array(values) => values.into_iter().for_each(|value| collect(value, is_wanted, texts)),
+            _ => {}
+        }
+    }
+    let mut texts = Vec::new();
+    match serde_json::from_str(input) {
+        Ok(value) => collect(value, is_wanted, &mut texts),
+        Err(_) => texts.push(input.to_owned()),
+    }
+    texts.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_read_by_the_names_of_their_members() {
+        let names = InputNames {
+            commands: vec!["run"],
+            written: vec!["after"],
+            replaced: vec!["old"],
+            replacements: vec![("old", "new")],
+            ..Default::default()
+        };
+        let check = |input: &str, expected: &str| assert_eq!(names.written_texts(input), expected, "{input}");
+        let edits = r#"{"path":"a.rs","edits":[{"old":"a","new":"b"},{"old":"c","new":"d"}]}"#;
+        check(edits, "b\nd");
+        check(r#"{"run":"make","timeout":5}"#, "make");
+        check("*** a patch", "*** a patch");
+        assert_eq!(names.replaced_texts(edits), "a\nc");
+    }
 }

@@ -279,7 +279,7 @@ fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Option<String>, 
         own.map(mask).collect()
     };
     let names = &conventions.inputs;
-    let own = |sent: &str| (block.role == Role::ToolUse).then(|| mask(&engine::pack::written(sent, names)));
+    let own = |sent: &str| (block.role == Role::ToolUse).then(|| mask(&names.written_texts(sent)));
     match draft.original(block.number) {
         Ok(original) => {
             let words = words(&original.block, &original.content);

@@ -205,6 +205,11 @@ pub fn may_be_contained(statement: &Topic, other: &Topic) -> bool {
         && relation(statement, other) != Relation::Opposite
 }
 
+/// Returns true if a newer statement has the words of an older one but for one value.
+pub fn gives_other_value(old: &Topic, new: &Topic) -> bool {
+    has_other_value(&old.tokens, &new.tokens)
+}
+
 /// Returns true if two statements have equal words but for one value.
 fn has_other_value(old: &[Token], new: &[Token]) -> bool {
     if old.len() != new.len() {
@@ -305,7 +310,7 @@ fn tokens(text: &str) -> Vec<Token> {
                 last.ends_clause = true;
             }
             if !trimmed.is_empty() {
-                let is_figure = trimmed.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+                let is_figure = trimmed.trim_start_matches(['v', '$', '€', '£']).starts_with(|c: char| c.is_ascii_digit());
                 let is_fact = is_figure || is_name(trimmed, begins);
                 found.push(Token { written: trimmed.to_owned(), plain: trimmed.to_lowercase(), is_fact, is_figure, ends_clause });
             }
@@ -336,6 +341,7 @@ mod tests {
         ("Use pnpm, not npm.", "Don't use npm.", Relation::Unrelated),
         ("Use `pnpm`, not `npm`.", "use `pnpm`, never `npm`", Relation::Same),
         ("the API port is 3000", "the API port is 4000", Relation::Opposite),
+        ("never spend more than $40", "never spend more than $70", Relation::Opposite),
         ("the default port is 8080", "the default port is 9090 now", Relation::Opposite),
         ("the default branch is `main`", "the default branch is `develop`", Relation::Opposite),
         ("use npm for the docs", "do not use npm in web/", Relation::Unrelated),

@@ -3,9 +3,8 @@
 use super::Wanted;
 use crate::engine::Analysis;
 use crate::engine::summary::{Contents, is_reply, live_turns};
-use crate::model::{Block, BlockKind, BlockNumber, InputNames, Key, Level, Role, ToolVerb};
+use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role, ToolVerb};
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
 
 /// Newest texts of the agent, failed calls, and calls and results of which lines are taken.
 const TEXTS: usize = 120;
@@ -107,33 +106,4 @@ pub fn needed(reading: &Analysis, wanted: &Wanted) -> Vec<BlockNumber> {
 /// Returns true if a block has a text that is not an instruction of its client.
 pub(super) fn is_content(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Text | BlockKind::ToolUse | BlockKind::ToolResult) && !block.ground
-}
-
-/// Returns the texts that the input of a tool writes or runs: of JSON the members with such names, any other input as it is.
-pub fn written(input: &str, names: &InputNames) -> String {
-    let is_written = |name: &str| {
-        let lists = [&names.written, &names.patches, &names.commands];
-        lists.iter().any(|list| list.contains(&name)) || names.replacements.iter().any(|(_, after)| *after == name)
-    };
-    strings(input, &is_written).join("\n")
-}
-
-/// Returns the strings of the members of a JSON input whose names are wanted; any other input as it is.
-pub(super) fn strings(input: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<String> {
-    fn collect(value: Value, is_wanted: &dyn Fn(&str) -> bool, texts: &mut Vec<String>) {
-        match value {
-            Value::Object(members) => members.into_iter().for_each(|(name, value)| match value {
-                Value::String(text) if is_wanted(&name) => texts.push(text),
-                value => collect(value, is_wanted, texts),
-            }),
-            Value::Array(values) => values.into_iter().for_each(|value| collect(value, is_wanted, texts)),
-            _ => {}
-        }
-    }
-    let mut texts = Vec::new();
-    match serde_json::from_str(input) {
-        Ok(value) => collect(value, is_wanted, &mut texts),
-        Err(_) => texts.push(input.to_owned()),
-    }
-    texts
 }

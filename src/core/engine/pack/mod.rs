@@ -6,12 +6,13 @@
 //! a larger budget only adds units.
 
 mod content;
+mod statements;
 #[cfg(test)]
 mod tests;
 mod units;
 mod worth;
 
-pub use content::{Source, Sources, contents_of, needed, written};
+pub use content::{Source, Sources, contents_of, needed};
 
 use crate::engine::search::Query;
 use crate::engine::{Analysis, TurnForm, tokens};
@@ -19,7 +20,6 @@ use crate::model::{BlockNumber, TurnList, words};
 use rustc_hash::FxHashSet;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fmt::Write;
 use std::rc::Rc;
 
 words! {
@@ -64,19 +64,19 @@ impl Section {
         match self {
             Section::Task => "Current task",
             Section::Requested => "Requested turns",
-            Section::Query => "Lines about the query",
-            Section::User => "Words of the user, oldest first",
+            Section::Query => "About the query",
+            Section::User => "User",
             Section::Summary => "Summary",
-            Section::Files => "Files, most used lately first",
-            Section::Functions => "Functions and types of the newest edits",
+            Section::Files => "Files",
+            Section::Functions => "Functions and types",
             Section::Commands => "Commands that worked",
-            Section::Failed => "Failed calls that did not succeed later",
-            Section::Decisions => "Decisions, newest first",
-            Section::Turns => "Turns, newest first",
-            Section::Points => "Key points of earlier turns, newest first",
-            Section::Agent => "Texts of the agent, oldest first",
-            Section::Content => "Lines of edits and results, oldest first",
-            Section::Sessions => "Other sessions of the project, newest first",
+            Section::Failed => "Failed calls",
+            Section::Decisions => "Decisions",
+            Section::Turns => "Turns",
+            Section::Points => "Key points of turns",
+            Section::Agent => "Agent",
+            Section::Content => "Edits and results",
+            Section::Sessions => "Other sessions of the project",
         }
     }
 }
@@ -137,12 +137,12 @@ static LANES: [LaneRow; 24] = {
         row(Requested, Section::Requested, -2e6, f64::INFINITY),
         row(Task, Section::Task, -1e6, f64::INFINITY),
         row(RestOfTask, Section::Task, -100.0, 5.0),
-        row(Rules, Section::User, -150.0, 5.0),
+        row(Rules, Section::User, -150.0, 20.0),
         row(Words, Section::User, -100.0, 5.0),
         row(Open, Section::Task, 0.0, 5.0),
         row(Query, Section::Query, -300.0, 2.0),
         row(Files, Section::Files, -100.0, 0.16),
-        row(Failed, Section::Failed, -250.0, 0.25),
+        row(Failed, Section::Failed, -250.0, 0.35),
         row(Commands, Section::Commands, -150.0, 0.15),
         row(Newest, Section::Agent, 0.0, 0.2),
         row(Agent, Section::Agent, 80.0, 0.06),
@@ -308,7 +308,7 @@ fn head(reading: &Analysis) -> String {
     let id: String = reading.session.id.chars().take(8).collect();
     let directory = units::directory(reading);
     let place = if directory.is_empty() { String::new() } else { format!(" in {directory}") };
-    format!("Extracts of session {id}{place}. #N is a block: aperture show N -s {id}\n")
+    format!("Extracts of session {id}{place}, texts oldest first, lists newest first. #N: aperture show N -s {id}\n")
 }
 
 fn heading(section: Section) -> String {
@@ -344,15 +344,12 @@ pub fn left_out(units: &[Unit]) -> Vec<LeftOut> {
 }
 
 fn rest(left: &[LeftOut]) -> String {
-    let mut text = String::new();
-    for left in left {
-        let _ = write!(text, "{} {} {}", if text.is_empty() { "\nLines left out:" } else { "," }, left.section, left.lines);
-        if let Some((first, last)) = left.first_block.zip(left.last_block) {
-            let _ = if first == last { write!(text, " (#{first})") } else { write!(text, " (#{first}..#{last})") };
-        }
-    }
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    text
+    let counts: Vec<String> = left.iter().map(|left| format!("{} {}", left.section, left.lines)).collect();
+    let first = left.iter().filter_map(|left| left.first_block).min();
+    let blocks = match first.zip(left.iter().filter_map(|left| left.last_block).max()) {
+        Some((first, last)) if first < last => format!(" of #{first}..#{last}"),
+        Some((block, _)) => format!(" of #{block}"),
+        None => String::new(),
+    };
+    if counts.is_empty() { String::new() } else { format!("\nLines left out{blocks}: {}\n", counts.join(", ")) }
 }

@@ -12,20 +12,6 @@ fn every_lane_has_one_row() {
 fn the_rest_is_counted_by_section() {
     let unit = |section, block| Unit { section, block, text: "a".into(), title: "".into(), tokens: 1.0, place: (0, 0) };
     let left = left_out(&[unit(Section::Files, Some(9)), unit(Section::Turns, None), unit(Section::Files, Some(3))]);
-    assert_eq!(rest(&left), "\nLines left out: files 2 (#3..#9), turns 1\n");
+    assert_eq!(rest(&left), "\nLines left out of #3..#9: files 2, turns 1\n");
     assert_eq!(rest(&[]), "");
-}
-
-#[test]
-fn inputs_are_read_by_the_names_of_their_members() {
-    let names = crate::model::InputNames {
-        commands: vec!["run"],
-        written: vec!["after"],
-        replacements: vec![("old", "new")],
-        ..Default::default()
-    };
-    let check = |input: &str, expected: &str| assert_eq!(written(input, &names), expected, "{input}");
-    check(r#"{"path":"a.rs","edits":[{"old":"a","new":"b"},{"old":"c","new":"d"}]}"#, "b\nd");
-    check(r#"{"run":"make","timeout":5}"#, "make");
-    check("*** a patch", "*** a patch");
 }

@@ -1,6 +1,7 @@
 //! The units of a session in their order of value.
 
-use super::content::{LiveBlocks, Sources, contents_of, is_content, strings, written};
+use super::content::{LiveBlocks, Sources, contents_of, is_content};
+use super::statements::Statement;
 use super::worth::{LINE_BYTES, Piece, need, pieces, plain};
 use super::{ALWAYS, LANES, Lane, OtherSession, Unit, Wanted};
 use crate::engine::analysis::Successes;
@@ -26,9 +27,8 @@ const COLD_PROMPTS: usize = 10;
 const LONG_PROMPT_BYTES: usize = 2_000;
 const LONG_PROMPT_LINES: usize = 10;
 const LAST_LINES: usize = 2;
-/// Statements of the user that replace older ones, and bytes of a line that can be one.
+/// Newest statements of the user that can replace older ones.
 const STATEMENTS: usize = 300;
-const STATEMENT_BYTES: Range<usize> = 12..300;
 /// First lines of the newest prompt, which come before everything else.
 const TASK_LINES: usize = 3;
 /// Bytes of a line of a prompt or of the agent above which its sentences are lines.
@@ -42,7 +42,7 @@ const COMMAND_CHARACTERS: usize = 160;
 const FAILED_CHARACTERS: usize = 100;
 const ERROR_CHARACTERS: usize = 130;
 /// Bytes that a command and a failure cost in addition to their own.
-const COMMAND_BYTES: usize = 20;
+const COMMAND_BYTES: usize = 10;
 const FAILED_BYTES: usize = 60;
 /// Characters of the title of a call or result.
 const TITLE_CHARACTERS: usize = 50;
@@ -164,12 +164,14 @@ impl Units {
             let mut lines: Vec<&str> = own.iter().flat_map(|words| words.lines()).collect();
             let mut rules: FxHashSet<usize> = FxHashSet::default();
             for (at, line) in lines.iter_mut().enumerate().rev() {
-                let statement = Statement::of(line);
-                if statement.iter().any(|statement| self.stated.iter().any(|newer| newer.replaces(statement))) {
+                let Some(statement) = Statement::of(line, block.rules().any(|rule| line.contains(rule))) else { continue };
+                if self.stated.iter().any(|newer| newer.replaces(&statement)) {
                     *line = "";
-                } else if statement.is_some() || block.rules().any(|rule| line.contains(rule)) {
-                    self.stated.extend(statement.filter(|_| self.stated.len() < STATEMENTS));
-                    rules.insert(at);
+                    continue;
+                }
+                rules.insert(at);
+                if self.stated.len() < STATEMENTS {
+                    self.stated.push(statement);
                 }
             }
             let pasted = pasted_lines(&lines);
@@ -455,41 +457,6 @@ fn is_command(block: &Block) -> bool {
     block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Run)
 }
 
-/// A statement of the user about values: what precedes its verb, its other words, and its values, such as numbers.
-struct Statement {
-    subject: String,
-    words: FxHashSet<String>,
-    values: FxHashSet<String>,
-}
-
-impl Statement {
-    /// Returns the statement of a line; `None` if it states no value.
-    fn of(line: &str) -> Option<Statement> {
-        const VERBS: &[&str] =
-            &["is", "are", "must", "never", "always", "use", "needs", "requires", "wants", "prefer", "prefers"];
-        if !STATEMENT_BYTES.contains(&line.len()) || line.trim_end().ends_with('?') {
-            return None;
-        }
-        let trimmed = line.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '$'));
-        let words: Vec<String> = trimmed.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
-        let verb = words.iter().position(|word| VERBS.contains(&&**word))?;
-        let is_value = |word: &String| word.contains(|c: char| c.is_ascii_digit() || "$/_".contains(c));
-        let subject = words[..verb].join(" ");
-        let (values, words): (FxHashSet<String>, FxHashSet<String>) = words[verb..].iter().cloned().partition(is_value);
-        (!values.is_empty() && verb + words.len() > 2).then_some(Statement { subject, words, values })
-    }
-
-    /// Returns true if it states another value in nearly the same words.
-    fn replaces(&self, older: &Statement) -> bool {
-        let one_differs = |one: &FxHashSet<String>, other: &FxHashSet<String>| one.difference(other).count() == 1;
-        let has_same_words = || self.words.intersection(&older.words).count() * 4 >= self.words.len().max(older.words.len()) * 3;
-        self.subject == older.subject
-            && one_differs(&self.values, &older.values)
-            && one_differs(&older.values, &self.values)
-            && has_same_words()
-    }
-}
-
 fn header(turn: &Turn, header: &Headline) -> String {
     format!("turn {}: {}", turn.number, header.text)
 }
@@ -558,30 +525,12 @@ fn replaced_text(reading: &Analysis, block: &Block, sources: &Sources) -> String
     let is_edit = block.kind == BlockKind::ToolUse && block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit);
     let source = sources.get(&block.number).filter(|_| is_edit);
     let names = &reading.session.conventions.inputs;
-    source.map(|source| strings(&source.text, &|name| names.replaced.contains(&name)).join("\n")).unwrap_or_default()
+    source.map(|source| names.replaced_texts(&source.text)).unwrap_or_default()
 }
 
 /// Returns the text of a block for people: of a call the texts that it writes.
 fn text_of(reading: &Analysis, block: &Block, sources: &Sources) -> Option<String> {
     let source = sources.get(&block.number)?;
     let names = &reading.session.conventions.inputs;
-    Some(if block.kind == BlockKind::ToolUse { written(&source.text, names) } else { source.text.clone() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_statement_replaces_one_with_another_value() {
-        let check = |newer: &str, older: &str, expected: bool| {
-            let replaces = Statement::of(newer).zip(Statement::of(older)).is_some_and(|(newer, older)| newer.replaces(&older));
-            assert_eq!(replaces, expected, "{newer} / {older}");
-        };
-        check("The cap is $700 a month.", "The cap is $400 a month.", true);
-        check("The cap is $700 a month.", "The limit is $400 a month.", false);
-        check("Test 4 of the suite is broken.", "Test 3 of the suite is broken.", false);
-        check("Never spend more than $20 on a2 without me", "Never spend more than $10 on a1 without me", false);
-        check("Is the cap $700 a month?", "The cap is $400 a month.", false);
-    }
+    Some(if block.kind == BlockKind::ToolUse { names.written_texts(&source.text) } else { source.text.clone() })
 }

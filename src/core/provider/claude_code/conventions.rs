@@ -36,6 +36,7 @@ pub(super) fn conventions() -> Conventions {
         ],
         reminder_lines: vec!["<system-reminder>"],
         typed_commands: vec!["<command-"],
+        input_headings: vec!["## User Input"],
         reason_starts: vec!["the user said:\n", "the following reason for the rejection:"],
         reason_ends: vec!["\n\nNote: The user"],
         no_reasons: vec!["The user wants to clarify these questions", "(No answer provided)"],

@@ -53,12 +53,9 @@ pub fn sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
     found
 }
 
-/// The heading of the text that a user gave to a template of a prompt.
-const INPUT_HEADING: &str = "## User Input";
-
 /// Returns the text that a user gave to a template: the fenced block after its heading.
-fn template_input(text: &str) -> Option<&str> {
-    let (before, after) = text.split_once(INPUT_HEADING)?;
+fn template_input<'a>(text: &'a str, conventions: &Conventions) -> Option<&'a str> {
+    let (before, after) = conventions.input_headings.iter().find_map(|heading| text.split_once(heading))?;
     let (_, rest) = after.trim_start().strip_prefix("```").filter(|_| before.trim().is_empty())?.split_once('\n')?;
     rest.split_once("\n```").map(|(input, _)| input.trim()).filter(|input| !input.is_empty())
 }
@@ -66,7 +63,7 @@ fn template_input(text: &str) -> Option<&str> {
 /// Returns the sentences of a prompt. The heading after a first sentence that only introduces it is one of them:
 /// `Implement the following plan:` and `Cache the totals`.
 pub(super) fn prompt_sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
-    let input = template_input(text).filter(|input| !sentences(input, conventions).is_empty());
+    let input = template_input(text, conventions).filter(|input| !sentences(input, conventions).is_empty());
     let text = input.unwrap_or(text);
     let mut found = sentences(text, conventions);
     if found.first().is_some_and(|first| first.leads) {
@@ -220,8 +217,9 @@ mod tests {
 
     #[test]
     fn the_heading_after_an_introduction_is_a_sentence() {
+        let conventions = Conventions { input_headings: vec!["## Input"], ..Conventions::default() };
         let check = |text: &str, expected: &[&str]| {
-            let found = prompt_sentences(text, Default::default());
+            let found = prompt_sentences(text, &conventions);
             assert_eq!(found.iter().map(|sentence| &*sentence.text).collect::<Vec<_>>(), expected, "{text}");
         };
         check(
@@ -230,7 +228,7 @@ mod tests {
         );
         check("Do all of this:\n- one thing\n\n# A heading\n", &["Do all of this:", "one thing"]);
         check("It is slow.\n\n# A heading\n", &["It is slow."]);
-        let template = |input: &str| format!("## User Input\n\n```text\n{input}\n```\n\nYou must consider it.\n\n## Outline\n");
+        let template = |input: &str| format!("## Input\n\n```text\n{input}\n```\n\nYou must consider it.\n\n## Outline\n");
         check(&template("Start on FND-1."), &["Start on FND-1."]);
         check(&template("A1"), &["You must consider it."]);
     }
