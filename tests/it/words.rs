@@ -355,6 +355,10 @@ fn a_summary_tells_what_the_user_answered_and_rejected() {
     let rejected = "The user doesn't want to proceed with this tool use. To go on, the user said:\nkeep what is built";
     talk.result(&id, json!(rejected), true, json!({"toolUseResult": format!("Error: {rejected}")}));
     talk.work();
+    let id = talk.call("Bash", json!({"command": "git push --force"}));
+    let rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected. STOP and wait for the user.";
+    talk.result(&id, json!(rejected), true, json!({"toolUseResult": "User rejected tool use"}));
+    talk.work();
     let sandbox = Sandbox::new();
     talk.put(&sandbox);
     let summary = sandbox.json(&["summary"], "aperture.summary/2");
@@ -362,6 +366,7 @@ fn a_summary_tells_what_the_user_answered_and_rejected() {
         let replied = points.as_array().unwrap().iter().find(|point| point["kind"] == "replied").unwrap();
         let told: Vec<&str> = replied["parts"].as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap()).collect();
         assert!(told.iter().any(|told| told.ends_with("keep what is built")), "{told:?}");
+        assert!(told.iter().any(|told| told.contains("rejected") && told.contains("git push --force")), "{told:?}");
         assert!(told.last().unwrap().contains("tabs, as in all the rest"), "{told:?}");
     }
 }

@@ -307,7 +307,8 @@ pub fn is_reply(block: &Block) -> bool {
     block.kind != BlockKind::Text && !block.words.is_empty()
 }
 
-/// Returns the words of a person without the sentence of the client around them; `None` if the client wrote all of them.
+/// Returns the words of a person without the sentence of the client around them; `None` if the client wrote all of them, as for a
+/// rejection without a reason.
 pub fn own_words<'a>(block: &Block, words: &'a str, conventions: &Conventions) -> Option<&'a str> {
     if !is_reply(block) {
         return Some(words);

@@ -7,7 +7,7 @@ use super::sentences::{Sentence, decides, prompt_sentences, salience, sentences}
 use super::{
     Contents, Fillable, HEADER_TOKENS, Headline, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply, own_words,
 };
-use crate::engine::{Analysis, o200k};
+use crate::engine::{Analysis, label, o200k};
 use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
 use crate::text::lists::word_lists;
 use crate::text::names::{file_name, is_file_name, last_components, telling_name};
@@ -98,9 +98,10 @@ fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<
     let said = said.filter(|block| is_reply(block) || is_prompt(reading, block));
     let texts = said.filter_map(|block| {
         let content = contents.get(&block.number).map(|content| unshortened(block, content, reading.session.conventions))?;
-        let own = own_words(block, &content, reading.session.conventions)?;
-        let answers = serde_json::from_str(own).map(|value| strings(&value)).unwrap_or_default();
-        let texts = if answers.is_empty() { vec![own.to_owned()] } else { answers };
+        let own = own_words(block, &content, reading.session.conventions);
+        let own = own.map_or_else(|| format!("rejected {}", label(block)), str::to_owned);
+        let answers = serde_json::from_str(&own).map(|value| strings(&value)).unwrap_or_default();
+        let texts = if answers.is_empty() { vec![own] } else { answers };
         Some(texts.into_iter().map(|text| Part::new(&text, block.number)))
     });
     let mut parts: Vec<Part> = texts.flatten().filter(|part| !part.text.is_empty() && !part.text.starts_with('<')).collect();
