@@ -599,7 +599,7 @@ fn the_status_line() {
     let asks = said(1, last["uuid"].as_str().unwrap(), "@archive(16)");
     fs::write(&path, format!("{text}{asks}\n")).unwrap();
     told(&sandbox, "Stop", &json!({"transcript_path": path}));
-    let progress = json!({"type": "progress", "data": "x".repeat(13 << 20)});
+    let progress = json!({"type": "progress", "data": "x".repeat(65 << 20)});
     fs::write(&path, format!("{text}{asks}\n{progress}\n")).unwrap();
     expect![[r#"
         ▓▓▓▓▓▓░░ 142k/200k 71 % · 25k free · 1 waiting

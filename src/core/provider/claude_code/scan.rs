@@ -19,6 +19,7 @@ static QUEUED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"queu
 static TITLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"-title\""));
 static FILES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"file-history-"));
 static RESULT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"tool_use_id\":"));
+static PARENT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"parentUuid\":"));
 static DIRECTORY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"cwd\":"));
 
 /// Length of the start of a row, in bytes, that contains the type of a record of files.
@@ -158,7 +159,8 @@ impl Scan {
 
     fn other(&mut self, bytes: &[u8]) {
         let parsed = parse::parse(bytes);
-        self.side(parsed.row.sidechain).other(&parsed);
+        // Rows without links do not tell where a prompt was typed.
+        self.side(parsed.row.sidechain).other(&parsed, PARENT.find(bytes).is_some());
     }
 }
 
@@ -203,7 +205,7 @@ impl Side {
         }
     }
 
-    fn other(&mut self, parsed: &ParsedRow<'_>) {
+    fn other(&mut self, parsed: &ParsedRow<'_>, is_linked: bool) {
         let totals = &mut self.totals;
         match (parsed.row.kind, parsed.row.event.as_deref()) {
             (RowKind::Boundary, _) => totals.compactions += 1,
@@ -214,8 +216,12 @@ impl Side {
             }
             _ => {}
         }
-        if parsed.row.prompt && *self.root.get_or_insert(parsed.row.parent) == parsed.row.parent {
-            self.turns.rewound(u32::MAX);
+        if parsed.row.prompt && is_linked {
+            match self.root {
+                Some(root) if root == parsed.row.parent => self.turns.rewound(u32::MAX),
+                Some(_) => {}
+                None => self.root = Some(parsed.row.parent),
+            }
         }
         self.turns.row(parsed);
         totals.moved_on |= !parsed.blocks.is_empty() || parsed.row.kind == RowKind::Boundary;
