@@ -105,33 +105,22 @@ fn after_a_compaction_that_keeps_rows_the_bill_before_it_is_void() {
     assert_eq!((&status["capacity_tokens"], &status["capacity_source"]), (&json!(200_000), &json!("compacted")));
 }
 
+/// In a long session, too: the status line counts it itself.
 #[test]
 fn after_a_rewind_the_bill_of_the_other_branch_is_void() {
-    let sandbox = Sandbox::new();
-    let mut rows = Rows::default();
-    rows.says("please look at it");
-    let back = rows.answers(MODEL, "it is fine", 20_000);
-    rows.says(&lines("log", 2_000));
-    rows.answers(MODEL, "this is fine too", 60_000);
-    rows.parent = back.into();
-    rows.says("no, at the other one");
-    let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
-    assert_near(figures(&sandbox, &path, 60_000), 20_050);
-}
-
-#[test]
-fn the_status_line_counts_a_long_session_itself() {
-    let sandbox = Sandbox::new();
-    let mut rows = Rows::default();
-    rows.add("file-history-snapshot", json!({"snapshot": "x".repeat(13 << 20)}));
-    rows.says("please look at it");
-    let back = rows.answers(MODEL, "it is fine", 20_000);
-    rows.says(&lines("log", 2_000));
-    rows.answers(MODEL, "this is fine too", 60_000);
-    rows.parent = back.into();
-    rows.says("no, at the other one");
-    let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
-    assert_near(figures(&sandbox, &path, 60_000), 20_050);
+    for other_bytes in [0, 13 << 20] {
+        let sandbox = Sandbox::new();
+        let mut rows = Rows::default();
+        rows.add("file-history-snapshot", json!({"snapshot": "x".repeat(other_bytes)}));
+        rows.says("please look at it");
+        let back = rows.answers(MODEL, "it is fine", 20_000);
+        rows.says(&lines("log", 2_000));
+        rows.answers(MODEL, "this is fine too", 60_000);
+        rows.parent = back.into();
+        rows.says("no, at the other one");
+        let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
+        assert_near(figures(&sandbox, &path, 60_000), 20_050);
+    }
 }
 
 /// The rest of each request follows from the bill before it: the estimate is that of the next bill.

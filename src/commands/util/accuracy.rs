@@ -113,10 +113,12 @@ impl AccuracyReport {
     }
 }
 
-/// Returns the versions of a client that count as one: ten of its last number.
-fn series(version: &str) -> String {
+/// Returns the versions of a client that count as one, ten of its last number, behind their order.
+fn series(version: &str) -> (Vec<u64>, String) {
     let (rest, last) = version.split_once('-').map_or(version, |(release, _)| release).rsplit_once('.').unwrap_or((version, "0"));
-    format!("{rest}.{0}0 to {rest}.{0}9", last[..last.len().saturating_sub(1)].trim_start_matches('0'))
+    let tens = last[..last.len().saturating_sub(1)].trim_start_matches('0');
+    let numbers = rest.split('.').chain([tens]).map(|number| number.parse().unwrap_or_default()).collect();
+    (numbers, format!("{rest}.{tens}0 to {rest}.{tens}9"))
 }
 
 impl Report for AccuracyReport {
@@ -163,9 +165,9 @@ impl Report for AccuracyReport {
             line(kind.name(), &|cut| cut.kind == kind);
         }
         let known = |cut: &Cut| cut.kind != CutKind::Gap;
-        for group in [|cut: &Cut| cut.model.clone(), |cut: &Cut| series(&cut.version)] {
-            for name in cuts.iter().map(|cut| group(cut)).collect::<BTreeSet<_>>() {
-                line(&name, &|cut| known(cut) && group(cut) == name);
+        for group in [|cut: &Cut| (Vec::new(), cut.model.clone()), |cut: &Cut| series(&cut.version)] {
+            for key in cuts.iter().map(|cut| group(cut)).collect::<BTreeSet<_>>() {
+                line(&key.1, &|cut| known(cut) && group(cut) == key);
             }
         }
         text
