@@ -332,6 +332,14 @@ fn a_prompt_brings_what_the_user_changed() {
         - pinned #24
     "#]]
     .assert_eq(&format!("\n{second}\n"));
+    // What was undone changed nothing.
+    let changes = || told(&sandbox, "UserPromptSubmit", &payload).lines().filter(|line| line.starts_with("- ")).count();
+    sandbox.text(&["undo"]);
+    assert_eq!(changes(), 1);
+    sandbox.text(&["undo"]);
+    assert_eq!(changes(), 0);
+    sandbox.text(&["redo"]);
+    assert_eq!(changes(), 1);
 }
 
 /// Registers a session as open in a client with this process id; without one, nobody has it open.

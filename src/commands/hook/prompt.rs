@@ -8,7 +8,7 @@ use crate::commands::live::pending::{Effect, LiveChanges};
 use crate::commands::live::selection;
 use crate::commands::{manifest, obey};
 use crate::engine::preview;
-use crate::model::{Actor, History, RowKind};
+use crate::model::{Actor, History, Operation, RowKind};
 use crate::output::Report;
 use crate::wire::stages::injection::MANIFEST;
 
@@ -81,7 +81,7 @@ fn told_changes(history: &History, live: &LiveChanges, since: i64, session: &str
     }
     let pending = History::net(&pending).into_iter().filter(|operation| operation.time > since && operation.actor == Actor::User);
     let lists = [
-        ("Since your last turn, the user changed your memory of this session:".to_owned(), done),
+        ("Since your last turn, the user changed your memory of this session:".to_owned(), lasting(&done)),
         ("These changes of your memory of this session are now in effect:".to_owned(), History::net(&loaded)),
         (
             format!(
@@ -96,6 +96,21 @@ fn told_changes(history: &History, live: &LiveChanges, since: i64, session: &str
         (title, lines)
     });
     lists.filter(|(_, lines)| !lines.is_empty()).map(|(title, lines)| format!("{title}\n{}", lines.join("\n"))).collect()
+}
+
+/// Returns operations, oldest first, without those that a later one of them inverts, and without that one.
+fn lasting<'a>(operations: &[&'a Operation]) -> Vec<&'a Operation> {
+    let (mut lasting, mut inverted) = (Vec::new(), Vec::new());
+    for operation in operations.iter().rev() {
+        let inverts = operation.inverts.filter(|id| operations.iter().any(|other| other.id == *id));
+        match inverts {
+            _ if inverted.contains(&operation.id) => {}
+            Some(id) => inverted.push(id),
+            None => lasting.push(*operation),
+        }
+    }
+    lasting.reverse();
+    lasting
 }
 
 fn joined(parts: &[String]) -> Option<HookReport> {

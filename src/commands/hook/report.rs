@@ -1,6 +1,6 @@
 use crate::engine::mask;
 use crate::model::{Basis, BlockChange, Level, MarkKind, Operation, TokenCount};
-use crate::output::{Form, Report, Style, count, plural, tokens};
+use crate::output::{Form, Report, Style, clip, count, plural, tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -117,7 +117,10 @@ pub fn changes_of(operation: &Operation) -> Option<String> {
     for verb in verbs {
         let of_level: Vec<_> = changes.iter().filter(|change| verb_of(change) == verb).collect();
         if !of_level.is_empty() {
-            let blocks = of_level.iter().take(LISTED).map(|change| format!("#{} {}", change.number, change.label));
+            let blocks = of_level
+                .iter()
+                .take(LISTED)
+                .map(|change| format!("#{} {}", change.number, clip(&change.label, LABEL_CHARACTERS)));
             let more = of_level.len().saturating_sub(LISTED);
             let more = if more == 0 { String::new() } else { format!(" and {} more", count(more as u64)) };
             said.push(format!("{verb} {}{more}", blocks.collect::<Vec<_>>().join(", ")));
@@ -140,8 +143,9 @@ pub fn changes_of(operation: &Operation) -> Option<String> {
     (!said.is_empty()).then(|| format!("- {}{saved}", said.join("; ")))
 }
 
-/// Maximum number of blocks on a line.
+/// Maximum number of blocks on a line, and length of their labels: one can be a whole command.
 const LISTED: usize = 6;
+const LABEL_CHARACTERS: usize = 80;
 
 fn verb_of(change: &BlockChange) -> &'static str {
     match change.level_after {
