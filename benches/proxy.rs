@@ -68,7 +68,9 @@ fn main() {
     let place = Place::new(directory.path(), if brief { 2_000_000 } else { 30_000_000 });
     let [relay, http] = ["--relay", "--http"].map(|job| Process::relay(job, &api));
     let mut targets = Vec::new();
-    for (name, bytes) in [("200 kB", 200_000), ("1 MB", 1_000_000)].into_iter().filter(|_| measures("requests")) {
+    for (name, bytes) in
+        [("200 kB", 200_000), ("1 MB", 1_000_000), ("4 MB", 4_000_000)].into_iter().filter(|_| measures("requests"))
+    {
         let proxy = place.proxy(&api);
         begin(&proxy);
         let conversation = place.conversation(bytes);
@@ -486,6 +488,12 @@ fn alone(wire: &Wire, head: &RequestHead, name: &str, conversation: &[Vec<u8>], 
     }
 }
 
+/// Returns the time of a request, after a pause in which the work beside the one before ends: those of a client are seconds apart.
+fn paused(connection: &mut Connection, head: &str, body: &[u8]) -> f64 {
+    thread::sleep(Duration::from_micros(5_000 + body.len() as u64 / 100));
+    connection.exchange(head, body)
+}
+
 /// Requests over kept connections, one after the other.
 fn through_sockets(
     api: &str,
@@ -505,13 +513,15 @@ fn through_sockets(
         "proxy: operations and tool",
     ];
     let mut round = Round::new(&names);
-    let (mut of_changed, mut of_offered) = (Vec::new(), Vec::new());
+    let (mut of_changed, mut of_offered, mut of_direct) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
     for turn in 0..rounds + 5 {
         let body = &conversation[turn % conversation.len()];
-        let times: Vec<f64> = connections.iter_mut().map(|(connection, head)| connection.exchange(head, body)).collect();
+        let times: Vec<f64> = connections.iter_mut().map(|(connection, head)| paused(connection, head, body)).collect();
         if turn >= 5 {
             of_changed.push(times[5] - times[1]);
             of_offered.push(times[6] - times[1]);
+            of_direct[0].push(times[5] - times[0]);
+            of_direct[1].push(times[6] - times[0]);
             round.add(&times);
         }
     }
@@ -525,7 +535,17 @@ fn through_sockets(
             targets.push(Target::new(&name, "5 ms", most * 1e3, "ms", most < 5e-3));
         }
     }
-    if conversation[0].len() > 500_000 {
+    let limit = match conversation[0].len() {
+        ..500_000 => 1.5,
+        500_000..2_000_000 => 4.0,
+        _ => 12.0,
+    };
+    for (kind, added) in ["edits", "edits and the tool"].into_iter().zip(of_direct) {
+        let added = median(added) * 1e3;
+        let name = format!("{name} with {kind}, over a direct request: p50");
+        targets.push(Target::new(&name, &format!("{limit} ms"), added, "ms", added <= limit));
+    }
+    if (500_000..2_000_000).contains(&conversation[0].len()) {
         let ratio = round.ratio(4, 1);
         targets.push(Target::new(&format!("{name} passed on: of a relay, p50"), "1.3 x", ratio, "x", ratio <= 1.3));
     }

@@ -10,12 +10,14 @@ use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, RequestStage,
 use hyper::body::{Body, Bytes};
 use std::time::Duration;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// The size in bytes from which a body can pass without being read first.
 const SMALL: usize = 64 << 10;
 /// The maximum time for which the work beside a request waits for the answer: until then, the processor is left to the request.
 const WAIT: Duration = Duration::from_millis(50);
+/// The time after the beginning of an answer in which it reaches the client before that work begins.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// The body of a request to send.
 pub struct Upload {
@@ -82,7 +84,7 @@ fn pass(passage: &mut Passage, head: RequestHead, body: ClientBody, turn: Option
     let (unanswered, answered) = oneshot::channel::<()>();
     let facts = tokio::spawn(async move {
         let bytes = arrived.await.ok()?;
-        let _ = timeout(WAIT, answered).await;
+        wait_for_answer(answered).await;
         let client = bytes.clone();
         let wire = proxy.wire.clone();
         let facts = tokio::task::spawn_blocking(move || wire.facts(&head, &bytes)).await;
@@ -100,6 +102,12 @@ fn pass(passage: &mut Passage, head: RequestHead, body: ClientBody, turn: Option
     });
     passage.work(facts, unanswered);
     body
+}
+
+/// Waits until the answer to a request has reached the client, or has not come for a while.
+async fn wait_for_answer(answered: oneshot::Receiver<()>) {
+    let _ = timeout(WAIT, answered).await;
+    sleep(PAUSE).await;
 }
 
 /// Returns what to send for a body. Any failure gives the body as it is.
@@ -125,7 +133,7 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes, turn:
         let (unanswered, answered) = oneshot::channel::<()>();
         let read = proxy.tasks.clone().read(sent, proxy.memory.clone());
         let task = tokio::spawn(async move {
-            let _ = timeout(WAIT, answered).await;
+            wait_for_answer(answered).await;
             read.await;
             None
         });
