@@ -136,6 +136,10 @@ const SIGNATURE: f64 = 232.0;
 const WHOLE: f64 = 0.9;
 const LEAST_SHOWN: f64 = 0.2;
 const AROUND_THINKING: f64 = 14.0;
+/// The least bytes of a sealed summary. A shorter one is a mark in its place: the session was shared without it.
+const SEALED_SUMMARY: f64 = 600.0;
+/// Tokens of a summary that was taken out: the usual size in the bills of four sessions.
+const USUAL_SUMMARY: f64 = 2100.0;
 /// Tokens of a character of thinking for those of its summary: names and code are left out of summaries.
 const DENSITY: f64 = 1.1;
 
@@ -196,6 +200,9 @@ impl Family {
     /// Returns the tokens of thinking by its signature and, if Claude shows it, also by its text or the density of its summary.
     fn thought(&self, block: &Block, content: f64) -> f64 {
         let signature = f64::from(block.signature_bytes);
+        if block.kind == BlockKind::Other && signature < SEALED_SUMMARY {
+            return USUAL_SUMMARY;
+        }
         let sealed = (self.thinking.0 * signature + self.thinking.1).max(content.min(8.0));
         let shown = f64::from(block.counts.characters) / (CHARACTERS * (signature - SIGNATURE));
         let written = match () {
@@ -358,6 +365,16 @@ mod tests {
         assert_eq!(cost(&OLD, 150, 500), ((272.0 + text(150, 500) * 2.2) / 2.0_f64).round());
         assert_eq!(cost(&OLD, 30, 100), 272.0);
         assert_eq!(cost(&O200K, 300, 1000), 103.0);
+    }
+
+    #[test]
+    fn a_sealed_summary_counts_by_its_length_or_if_it_was_taken_out_as_usual() {
+        let cost = |bytes| {
+            let mut block = Block::new(BlockKind::Other, Role::System);
+            block.signature_bytes = bytes;
+            O200K.block(&block).round()
+        };
+        assert_eq!([cost(10_000), cost(600), cost(8)], [1402.0, 0.0, 2100.0]);
     }
 
     #[test]
