@@ -99,7 +99,7 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
               - #1 "Never commit without running the tests. Round … (~16)
 
             MIDDLE (6 blocks, ~313 tokens):
-              - Topics: Round the sales tax in the invoice total
+              - Topics: Add a discount code to the checkout page, Round the sales tax in the invoice total
               - Large: #7 Edit billing/tax.rs (~97)
               - Large: #2 Read billing/tax.rs (~56)
               - Large: #4 Bash rg -n total invoice.rs | head (~56)
@@ -189,11 +189,10 @@ fn the_short_manifest_names_the_most_important_files() {
         &expect![[r#"
             [CONTEXT MANIFEST — 12 blocks, ~577/200k tokens, 0% capacity]
             BEGINNING 1, ~16 | MIDDLE 6, ~313 | NEWEST 5, ~248
-            MESSAGES: user 2, agent 5, tools 5
             Current task: "I never understood why. Add a discount code to the checkout…"
             Files (* edited): notes.md #12, README.md #10, tax.rs #7*, invoice.rs #5
             User rule: #1 "Never commit without running the tests."
-            Topics: Round the sales tax in the invoice total
+            Topics: Add a discount code to the checkout page, Round the sales tax in the invoice total
             BUDGET: 166k tokens remaining — nothing is stale
         "#]],
     );

@@ -1,8 +1,8 @@
 //! Clauses of prose that can name a subject, in their own words and spelling.
 
 use super::function_words::{
-    BREAKS, CONJUNCTIONS, COPULAS, DETERMINERS, EDGES, INTENTIONS, LIGHT_NOUNS, OPENINGS, PRONOUNS, QUESTIONS, STEPS, SUBJECTS,
-    TRAILERS,
+    BREAKS, CONJUNCTIONS, COPULAS, DETERMINERS, EDGES, INTENTIONS, LIGHT_NOUNS, OPENINGS, PRONOUNS, QUESTIONS, REQUESTS, STEPS,
+    SUBJECTS, TRAILERS,
 };
 use super::stop_words::is_stop_word;
 use super::words::spaced;
@@ -112,15 +112,23 @@ fn is_identifier(word: &str) -> bool {
 /// Returns true if a clause starts with a verb: a known one, or a word before an article.
 pub fn is_request(clause: &str) -> bool {
     let mut words = clause.split_whitespace().map(str::to_lowercase);
-    let first = words.next().map(|word| class(&word));
+    let first = words.next().unwrap_or_default();
     let is_before_article = words.next().is_some_and(|word| is_in!(DETERMINERS, word.as_str()));
-    first == Some(Class::Edge) || first != Some(Class::Break) && is_before_article
+    let class = class(&first);
+    is_in!(REQUESTS, first.as_str()) || class == Class::Edge || class != Class::Break && is_before_article
+}
+
+/// Returns true if a clause states or asks something instead of naming it: it has a form of `be` or `have`, or begins as a question.
+pub fn is_statement(clause: &str) -> bool {
+    let mut words = clause.split_whitespace().map(str::to_lowercase).peekable();
+    words.peek().is_some_and(|first| is_in!(QUESTIONS, first.as_str())) || words.any(|word| is_in!(COPULAS, word.as_str()))
 }
 
 /// Returns true if a clause needs the text before it: it has a pronoun, or it starts within a sentence that is not a question.
 pub fn is_fragment(clause: &str) -> bool {
     let mut words = clause.split_whitespace().map(str::to_lowercase).peekable();
-    let is_open = words.peek().is_some_and(|first| class(first) == Class::Break && !is_in!(QUESTIONS, first.as_str()));
+    let begins = |word: &str| is_in!(QUESTIONS, word) || is_in!(REQUESTS, word);
+    let is_open = words.peek().is_some_and(|first| class(first) == Class::Break && !begins(first));
     is_open || words.any(|word| is_in!(PRONOUNS, word.as_str()))
 }
 

@@ -68,6 +68,9 @@ pub const COPULAS: &str = "is are was were has have had";
 pub const QUESTIONS: &str =
     "what why how where which who does do did is are was were has have can what's whats how's where's why's no not without";
 
+/// Verbs that begin a request, among the words that say nothing about its topic.
+pub const REQUESTS: &str = "add change create fix implement include print remove replace update use write";
+
 /// Pronouns of things that were named before.
 pub const PRONOUNS: &str = "it they them these those one ones itself he she him it's they're they've";
 

@@ -1,22 +1,25 @@
-//! Labels of topics: clauses of the user, or else of the agent, that name a subject.
+//! Labels of topics: clauses of the user or subjects of commits, or else clauses of the agent, that name a subject.
 
-use crate::text::clauses::{is_fragment, is_request, is_wide, weighed_words};
+use crate::text::clauses::{is_fragment, is_request, is_statement, is_wide, weighed_words};
 use crate::text::words::stem;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// Messages, and clauses of a message, after which the value of the next one is half.
 const MESSAGES: f32 = 4.0;
-const CLAUSES: f32 = 4.0;
-const TITLE: f32 = 1.5;
+const CLAUSES: f32 = 2.0;
+/// Values of a title that the client gave to the session, and of the subject of a commit, beside 1 of the first clause of a message.
+const TITLE: f32 = 2.0;
+const COMMIT: f32 = 1.6;
 /// Blocks with a word from which on it has its full value, and the value of a word in no block.
 const SUPPORT: f32 = 4.0;
 const UNSUPPORTED: f32 = 0.4;
 /// Values of the words of a clause, the best first.
 const WORDS: [f32; 4] = [1.0, 1.0, 0.6, 0.3];
-/// Value of a request, and share of the value of a clause that needs the text before it.
-const REQUEST: f32 = 1.15;
+/// Value of a request, and shares of the value of a clause that needs the text before it, and, as a label, of a statement or question.
+const REQUEST: f32 = 1.3;
 const FRAGMENT: f32 = 0.75;
+const STATEMENT: f32 = 0.4;
 /// Characters of a language without spaces that are one word.
 const WIDE: f32 = 4.0;
 /// Minimum value of a clause that names a subject, and of a label.
@@ -28,6 +31,8 @@ const LABEL: f32 = 0.5;
 pub(super) struct Candidates<'a> {
     user: Vec<(&'a str, f32)>,
     agent: Vec<(&'a str, f32)>,
+    /// The subjects of commits.
+    commits: Vec<&'a str>,
     /// The number of messages of the user and of the agent with clauses.
     messages: [u32; 2],
 }
@@ -46,12 +51,17 @@ impl<'a> Candidates<'a> {
         self.user.push((title, TITLE));
     }
 
+    pub(super) fn add_commits(&mut self, subjects: impl Iterator<Item = &'a str>) {
+        self.commits.extend(subjects);
+    }
+
     /// Adds the candidates of another part of the same topic.
     pub(super) fn extend(&mut self, other: Candidates<'a>) {
         let message = |speaker: usize| MESSAGES / (MESSAGES + self.messages[speaker] as f32);
         let (user, agent) = (message(0), message(1));
         self.user.extend(other.user.into_iter().map(|(clause, place)| (clause, place * user)));
         self.agent.extend(other.agent.into_iter().map(|(clause, place)| (clause, place * agent)));
+        self.commits.extend(other.commits);
         self.messages = [0, 1].map(|speaker| self.messages[speaker] + other.messages[speaker]);
     }
 
@@ -63,14 +73,16 @@ impl<'a> Candidates<'a> {
     /// Returns the clause that names the topic best and is not the label of another one, without quotation marks. `words` are the
     /// numbers of blocks that have a word.
     pub(super) fn label(&self, words: &FxHashMap<&str, u32>, taken: &BTreeSet<String>) -> Option<String> {
-        let best = |texts: &[(&str, f32)]| {
-            let values = texts.iter().map(|(clause, place)| (place * value(clause, words), plain(clause)));
+        let best = |texts: &mut dyn Iterator<Item = (&str, f32)>| {
+            let values = texts.map(|(clause, place)| (place * value(clause, words), plain(clause)));
             let is_free = |clause: &str| !taken.contains(&clause.to_lowercase());
-            let values = values.filter(|(value, clause)| *value >= LABEL && is_free(clause));
+            let named = values.filter(|(value, clause)| *value >= LABEL && is_free(clause));
+            let ranked = named.map(|(value, clause)| (if is_statement(&clause) { value * STATEMENT } else { value }, clause));
             // The first of several with one value.
-            values.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, clause)| clause)
+            ranked.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, clause)| clause)
         };
-        best(&self.user).or_else(|| best(&self.agent))
+        let commits = self.commits.iter().map(|subject| (*subject, COMMIT));
+        best(&mut self.user.iter().copied().chain(commits)).or_else(|| best(&mut self.agent.iter().copied()))
     }
 }
 
@@ -114,6 +126,21 @@ mod tests {
         );
         check(&[&["migrate to `cobra`"]], &[("cobra", 5)], Some("migrate to cobra"));
         check(&[&["do it again"]], &[], None);
+        check(
+            &[&["counters are reset and a new prompt starts", "split the session store"]],
+            &[("counters", 4), ("prompt", 4), ("store", 2)],
+            Some("split the session store"),
+        );
         check(&[], &[], None);
+    }
+
+    #[test]
+    fn the_subject_of_a_commit_names_a_topic_and_begins_none() {
+        let mut candidates = Candidates::default();
+        candidates.add(["thanks", "and the test"].into_iter(), false);
+        candidates.add_commits(["retry the flaky token refresh"].into_iter());
+        let words = [(stem("token"), 4)].into_iter().collect();
+        assert_eq!(candidates.label(&words, &BTreeSet::new()).as_deref(), Some("retry the flaky token refresh"));
+        assert!(!candidates.has_subject(&words));
     }
 }

@@ -1,6 +1,6 @@
 //! Topics: the subjects of parts of the conversation, taken from their own words.
 //!
-//! A topic is labelled with a clause of its messages, or else with the file that it works on. Otherwise it is left out.
+//! A topic is labelled with a clause of its messages or the subject of a commit, or else with the file that it works on. Otherwise it is left out.
 //!
 //! A segment (`Stretch`) is a turn. Its words are weighted by their frequency in the segment and their rarity in other segments
 //! (tf-idf). A turn whose prompt names no subject belongs to the topic before it. Neighbours with similar words (cosine) are merged
@@ -24,7 +24,7 @@ const COMPARED_STRETCHES: usize = 400;
 
 /// Clauses of a message after which the weight of the words of its next one is half.
 const PLACES: f32 = 4.0;
-/// Weight of a word of a clause of the agent.
+/// Weight of a word of a clause of the agent, and of the subject of a commit.
 const ANSWER: f32 = 0.3;
 
 type Words = FxHashMap<u32, f32>;
@@ -111,7 +111,7 @@ fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Ve
         for (rank, word) in block.keywords.iter().enumerate() {
             add(word.into(), weight / (1.0 + rank as f32 / 3.0));
         }
-        let is_answer = block.role == Role::Assistant;
+        let is_answer = block.role != Role::User;
         for (rank, clause) in block.clauses().enumerate() {
             let place = if is_answer { ANSWER } else { 1.0 } / (1.0 + rank as f32 / PLACES);
             content_words(clause).for_each(|word| add(lowercase(word), place));
@@ -119,7 +119,10 @@ fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Ve
         for number in found {
             *stretch.counts.entry(number).or_default() += 1;
         }
-        stretch.candidates.add(block.clauses(), is_answer);
+        match block.role {
+            Role::ToolResult => stretch.candidates.add_commits(block.clauses()),
+            _ => stretch.candidates.add(block.clauses(), is_answer),
+        }
         for file in block.files() {
             let name = telling_name(file);
             match stretch.files.iter_mut().find(|(known, _)| *known == name) {

@@ -1,10 +1,11 @@
-//! Excerpts of the words of a person: clauses that can name a topic, and sentences that state a rule.
+//! Excerpts of the words of a person: clauses that can name a topic, and sentences that state a rule. Of a result, the subjects of commits.
 
 use super::rules::rule;
-use crate::engine::summary::plain_sentences;
+use crate::engine::summary::{commit, plain_sentences};
 use crate::engine::{mask, mask_cut};
 use crate::model::{Block, BlockKind, Conventions, Excerpts, Keywords, Role};
 use crate::text::clauses::{clauses, content_words, is_prose, is_step};
+use crate::text::stop_words::is_function_word;
 
 /// Bytes above which a message is assumed to be mostly pasted, and the bytes of its start that are examined.
 const LONG_BYTES: usize = 8_000;
@@ -14,11 +15,24 @@ const ANSWER_BYTES: usize = 320;
 /// Maximum number of clauses of an answer, and those and the rules of another block.
 const ANSWER_CLAUSES: usize = 4;
 const CLAUSES: usize = 12;
+const COMMITS: usize = 4;
 const RULES: usize = 4;
 const HEADING_WORDS: usize = 8;
 
-/// Adds the excerpts of the words that a person wrote to those of a block; of an answer, clauses of its start.
+/// Adds the excerpts of the words that a person wrote to those of a block; of an answer, clauses of its start; of a result, the subjects
+/// of the commits that git reports in it.
 pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
+    if block.kind == BlockKind::ToolResult && block.words.is_empty() {
+        let subjects = content.lines().filter(|line| line.starts_with('[')).filter_map(commit);
+        let own = subjects.filter(|subject| !subject.starts_with("Merge "));
+        let subjects = own.filter_map(|subject| heading(&format!("# {}", mask(&subject))));
+        let named: Vec<String> = subjects.take(COMMITS).collect();
+        if !named.is_empty() {
+            let excerpts = block.excerpts.take().map(|excerpts| *excerpts).unwrap_or_default();
+            block.excerpts = Excerpts { clauses: named.iter().map(String::as_str).collect(), ..excerpts }.some();
+        }
+        return;
+    }
     if block.kind == BlockKind::Text && block.role == Role::Assistant {
         let start = mask_cut(&content[..content.floor_char_boundary(ANSWER_BYTES)]);
         let mut found: Vec<String> = Vec::new();
@@ -69,7 +83,8 @@ fn heading(line: &str) -> Option<String> {
     let text = line.trim().strip_prefix('#')?.trim_start_matches('#');
     let text = text.strip_prefix(' ')?.rsplit(": ").next()?.trim();
     let text = text.trim_start_matches(|c: char| !c.is_alphabetic()).split(" (").next()?;
-    let words: Vec<&str> = text.split_whitespace().take(HEADING_WORDS).collect();
+    let mut words: Vec<&str> = text.split_whitespace().take(HEADING_WORDS).collect();
+    while words.pop_if(|word| is_function_word(&word.to_lowercase())).is_some() {}
     let heading = words.join(" ").trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
     (words.len() > 1 && content_words(&heading).next().is_some()).then_some(heading)
 }
@@ -80,8 +95,23 @@ mod tests {
     use crate::engine::content::rules::tests::sentences;
 
     #[test]
+    fn the_subjects_of_commits_name_a_topic() {
+        let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+        add(
+            &mut block,
+            &Conventions::default(),
+            "3 passed\n[main 1a2b3c4] fix(login): retry the flaky token refresh (#12)\n[a] b\n[main 2a2b3c4] Merge branch 'x'\n",
+        );
+        assert_eq!(block.clauses().collect::<Vec<_>>(), ["retry the flaky token refresh"]);
+    }
+
+    #[test]
     fn a_heading_is_a_label() {
         assert_eq!(heading("# Plan: Split the session store").as_deref(), Some("Split the session store"));
+        assert_eq!(
+            heading("# Wire the batch flags into every sync and into fetch").as_deref(),
+            Some("Wire the batch flags into every sync")
+        );
         assert_eq!(heading("#12"), None);
     }
 

@@ -211,7 +211,7 @@ fn tests(content: &str) -> Option<(u64, u64)> {
 }
 
 /// Returns the subject of a commit from the line that git prints: `[main 1a2b3c4] subject`.
-fn commit(line: &str) -> Option<String> {
+pub fn commit(line: &str) -> Option<String> {
     let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let hash = place.split_whitespace().next_back()?;
     let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
