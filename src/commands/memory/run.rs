@@ -282,7 +282,7 @@ impl From<MemoryError> for CommandError {
 /// Returns the file with a name; the error suggests the nearest one.
 pub fn file_named(name: &str) -> Result<MemoryFile, CommandError> {
     MemoryFile::from_name(name).ok_or_else(|| {
-        let known: Vec<String> = MemoryFile::FIXED.iter().map(MemoryFile::name).collect();
+        let known: Vec<String> = MemoryFile::FIXED.iter().map(|(.., name, _)| (*name).to_owned()).collect();
         let nearest =
             known.iter().map(|known| (strsim::jaro_winkler(name, known), known)).max_by(|one, other| one.0.total_cmp(&other.0));
         let hint = match nearest {

@@ -1,4 +1,4 @@
-use super::{Counts, Key, Keywords, Level, Media, Pin, Position, State, TokenCount, Usefulness, words};
+use super::{Counts, Key, Level, Media, Pin, Position, State, TokenCount, Usefulness, words};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -145,8 +145,7 @@ mod packed {
 impl Block {
     /// Returns the parts of its content that a person wrote, one a line.
     pub fn said_in(&self, content: &str) -> String {
-        let parts = self.words.iter().filter_map(|(start, end)| content.get(*start as usize..*end as usize));
-        parts.collect::<Vec<_>>().join("\n")
+        self.words_in(content).collect::<Vec<_>>().join("\n")
     }
 
     /// Returns a block with its kind and role; everything else is empty.
@@ -246,6 +245,29 @@ impl Excerpts {
     /// Returns the excerpts, or `None` if there are none.
     pub fn some(self) -> Option<Box<Excerpts>> {
         (self != Excerpts::default()).then(|| Box::new(self))
+    }
+}
+
+/// A list of words or excerpts of a block, each on one line, stored in one string to save memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Keywords(Box<str>);
+
+impl Keywords {
+    /// Returns the words in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.split_terminator('\n')
+    }
+}
+
+/// Stores words that contain no line feed.
+impl<'a> FromIterator<&'a str> for Keywords {
+    fn from_iter<T: IntoIterator<Item = &'a str>>(words: T) -> Keywords {
+        let mut joined = String::new();
+        for word in words {
+            joined.push_str(word);
+            joined.push('\n');
+        }
+        Keywords(joined.into())
     }
 }
 
@@ -415,5 +437,17 @@ impl Topic {
     /// Returns the name to show: that of a model, or else that by rules. Selectors accept both.
     pub fn name(&self) -> &str {
         if self.written.is_empty() { &self.label } else { &self.written }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_out_as_they_went_in() {
+        for words in [&[] as &[&str], &["one"], &["two words", "other"]] {
+            assert_eq!(words.iter().copied().collect::<Keywords>().iter().collect::<Vec<_>>(), words);
+        }
     }
 }

@@ -3,96 +3,136 @@
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// The texts that clients write into contents, and the names in the inputs of their tools.
-///
-/// A session can quote the rows of any client, so that the engine is given the conventions of all of them at once.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Conventions {
-    /// Prefixes of the lines above a result that report the status of a call that succeeded.
-    pub envelope_lines: Vec<&'static str>,
-    /// Whole lines above a result that only introduce it.
-    pub envelope_titles: Vec<&'static str>,
-    /// Prefixes of the lines that report a running program. They are kept, but are not part of a result.
-    pub running_lines: Vec<&'static str>,
-    /// Prefixes, in lower case, of the lines that report the status of any call.
-    pub status_lines: Vec<&'static str>,
-    /// Tags around the message of a failed call.
-    pub error_tags: Vec<&'static str>,
-    /// Prefixes of results of calls that the user declined or interrupted.
-    pub declined: Vec<&'static str>,
-    /// Texts within results of calls that were cancelled because another call failed.
-    pub cancelled: Vec<&'static str>,
-    /// Opening tags of insertions. They remain before a marker line, so that the client recognizes its insertion.
-    pub opening_tags: Vec<&'static str>,
-    /// Names of tags whose content neither a person nor a model wrote.
-    pub inserted_tags: Vec<&'static str>,
-    /// Prefixes of lines that the client inserted into other text.
-    pub inserted_lines: Vec<&'static str>,
-    /// Prefixes of headings that the client inserted into other text.
-    pub inserted_headings: Vec<&'static str>,
-    /// The tags around reminders of the client, whose words say nothing about the topic.
-    pub reminder_lines: Vec<&'static str>,
-    /// Prefixes of contents that hold a command which the user typed.
-    pub typed_commands: Vec<&'static str>,
-    /// Headings of templates of prompts, above the text that the user gave to them.
-    pub input_headings: Vec<&'static str>,
-    /// Texts before the reason that a person gave with a rejected call.
-    pub reason_starts: Vec<&'static str>,
-    /// Texts of the client after such a reason.
-    pub reason_ends: Vec<&'static str>,
-    /// Prefixes of texts of the client in the place of such a reason, or of an answer.
-    pub no_reasons: Vec<&'static str>,
-    /// Prefixes of texts in the user's name with the message of a hook that stopped a prompt.
-    pub hook_messages: Vec<&'static str>,
-    /// Prefixes of the result of a call that wrote a file which did not exist.
-    pub created_files: Vec<&'static str>,
-    /// Marks between a question of the model and the answer of the user, in the result of a tool that asks.
-    pub answer_marks: Vec<&'static str>,
+/// Declares a struct of lists, to which those of another client can be added.
+macro_rules! conventions {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct $name {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl Merge for $name {
+            fn merge(&mut self, other: $name) {
+                $(self.$field.merge(other.$field);)*
+            }
+        }
+    };
+}
+
+/// Takes the conventions of another client over; the first ones stay first.
+pub trait Merge {
+    fn merge(&mut self, other: Self);
+}
+
+impl<T: PartialEq> Merge for Vec<T> {
+    fn merge(&mut self, other: Vec<T>) {
+        for value in other {
+            if !self.contains(&value) {
+                self.push(value);
+            }
+        }
+    }
+}
+
+impl<T> Merge for Option<T> {
+    /// The value of one client says nothing about the requests of another.
+    fn merge(&mut self, _other: Option<T>) {}
+}
+
+conventions! {
+    /// The texts that clients write into contents, and the names in the inputs of their tools.
+    ///
+    /// A session can quote the rows of any client, so that the engine is given the conventions of all of them at once.
+    Conventions {
+        /// Prefixes of the lines above a result that report the status of a call that succeeded.
+        envelope_lines: Vec<&'static str>,
+        /// Whole lines above a result that only introduce it.
+        envelope_titles: Vec<&'static str>,
+        /// Prefixes of the lines that report a running program. They are kept, but are not part of a result.
+        running_lines: Vec<&'static str>,
+        /// Prefixes, in lower case, of the lines that report the status of any call.
+        status_lines: Vec<&'static str>,
+        /// Tags around the message of a failed call.
+        error_tags: Vec<&'static str>,
+        /// Prefixes of results of calls that the user declined or interrupted.
+        declined: Vec<&'static str>,
+        /// Texts within results of calls that were cancelled because another call failed.
+        cancelled: Vec<&'static str>,
+        /// Opening tags of insertions. They remain before a marker line, so that the client recognizes its insertion.
+        opening_tags: Vec<&'static str>,
+        /// Names of tags whose content neither a person nor a model wrote.
+        inserted_tags: Vec<&'static str>,
+        /// Prefixes of lines that the client inserted into other text.
+        inserted_lines: Vec<&'static str>,
+        /// Prefixes of headings that the client inserted into other text.
+        inserted_headings: Vec<&'static str>,
+        /// The tags around reminders of the client, whose words say nothing about the topic.
+        reminder_lines: Vec<&'static str>,
+        /// Prefixes of contents that hold a command which the user typed.
+        typed_commands: Vec<&'static str>,
+        /// Headings of templates of prompts, above the text that the user gave to them.
+        input_headings: Vec<&'static str>,
+        /// Texts before the reason that a person gave with a rejected call.
+        reason_starts: Vec<&'static str>,
+        /// Texts of the client after such a reason.
+        reason_ends: Vec<&'static str>,
+        /// Prefixes of texts of the client in the place of such a reason, or of an answer.
+        no_reasons: Vec<&'static str>,
+        /// Prefixes of texts in the user's name with the message of a hook that stopped a prompt.
+        hook_messages: Vec<&'static str>,
+        /// Prefixes of the result of a call that wrote a file which did not exist.
+        created_files: Vec<&'static str>,
+        /// Marks between a question of the model and the answer of the user, in the result of a tool that asks.
+        answer_marks: Vec<&'static str>,
+        /// Names in the inputs of tools that edit files or run commands.
+        inputs: InputNames,
+        /// Names and words in the inputs of tools that write a plan.
+        plans: PlanNames,
+        /// The tokens that the client usually sends before the first block and does not record, from and to.
+        unrecorded_tokens: Option<(u32, u32)>,
+    }
+}
+
+conventions! {
     /// Names in the inputs of tools that edit files or run commands.
-    pub inputs: InputNames,
+    InputNames {
+        commands: Vec<&'static str>,
+        /// Members that hold the text of a file before an edit.
+        replaced: Vec<&'static str>,
+        /// Members that hold the text of a file after an edit.
+        written: Vec<&'static str>,
+        /// Members of one replacement: the text before, the text after.
+        replacements: Vec<(&'static str, &'static str)>,
+        /// Members that hold a list of replacements.
+        edits: Vec<&'static str>,
+        patches: Vec<&'static str>,
+        patch_starts: Vec<&'static str>,
+        patch_files: Vec<&'static str>,
+        /// Those of them that name the new path of the file before.
+        patch_moves: Vec<&'static str>,
+    }
+}
+
+conventions! {
     /// Names and words in the inputs of tools that write a plan.
-    pub plans: PlanNames,
-    /// The tokens that the client usually sends before the first block and does not record, from and to.
-    pub unrecorded_tokens: Option<(u32, u32)>,
-}
-
-/// Names in the inputs of tools that edit files or run commands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct InputNames {
-    pub commands: Vec<&'static str>,
-    /// Members that hold the text of a file before an edit.
-    pub replaced: Vec<&'static str>,
-    /// Members that hold the text of a file after an edit.
-    pub written: Vec<&'static str>,
-    /// Members of one replacement: the text before, the text after.
-    pub replacements: Vec<(&'static str, &'static str)>,
-    /// Members that hold a list of replacements.
-    pub edits: Vec<&'static str>,
-    pub patches: Vec<&'static str>,
-    pub patch_starts: Vec<&'static str>,
-    pub patch_files: Vec<&'static str>,
-    /// Those of them that name the new path of the file before.
-    pub patch_moves: Vec<&'static str>,
-}
-
-/// Names and words in the inputs of tools that write a plan.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PlanNames {
-    /// Members that hold the whole list of items.
-    pub lists: Vec<&'static str>,
-    /// Members of an item that hold its text.
-    pub texts: Vec<&'static str>,
-    /// Members that hold the text of an item that is created alone.
-    pub created: Vec<&'static str>,
-    /// Members that hold the number of the item that is changed.
-    pub changed: Vec<&'static str>,
-    /// Members that hold the status of an item.
-    pub statuses: Vec<&'static str>,
-    /// Words for a finished item.
-    pub done: Vec<&'static str>,
-    pub current: Vec<&'static str>,
-    /// Words for an item that was removed.
-    pub removed: Vec<&'static str>,
+    PlanNames {
+        /// Members that hold the whole list of items.
+        lists: Vec<&'static str>,
+        /// Members of an item that hold its text.
+        texts: Vec<&'static str>,
+        /// Members that hold the text of an item that is created alone.
+        created: Vec<&'static str>,
+        /// Members that hold the number of the item that is changed.
+        changed: Vec<&'static str>,
+        /// Members that hold the status of an item.
+        statuses: Vec<&'static str>,
+        /// Words for a finished item.
+        done: Vec<&'static str>,
+        current: Vec<&'static str>,
+        /// Words for an item that was removed.
+        removed: Vec<&'static str>,
+    }
 }
 
 /// No conventions, of sessions that no provider read.
@@ -101,63 +141,6 @@ static NONE: LazyLock<Conventions> = LazyLock::new(Conventions::default);
 impl Default for &'static Conventions {
     fn default() -> &'static Conventions {
         &NONE
-    }
-}
-
-impl Conventions {
-    /// Adds the conventions of another client.
-    pub fn extend(&mut self, other: Conventions) {
-        let Conventions {
-            envelope_lines,
-            envelope_titles,
-            running_lines,
-            status_lines,
-            error_tags,
-            declined,
-            cancelled,
-            opening_tags,
-            inserted_tags,
-            inserted_lines,
-            inserted_headings,
-            reminder_lines,
-            typed_commands,
-            input_headings,
-            reason_starts,
-            reason_ends,
-            no_reasons,
-            hook_messages,
-            created_files,
-            answer_marks,
-            inputs,
-            plans,
-            unrecorded_tokens: _,
-        } = other;
-        for (all, more) in [
-            (&mut self.envelope_lines, envelope_lines),
-            (&mut self.envelope_titles, envelope_titles),
-            (&mut self.running_lines, running_lines),
-            (&mut self.status_lines, status_lines),
-            (&mut self.error_tags, error_tags),
-            (&mut self.declined, declined),
-            (&mut self.cancelled, cancelled),
-            (&mut self.opening_tags, opening_tags),
-            (&mut self.inserted_tags, inserted_tags),
-            (&mut self.inserted_lines, inserted_lines),
-            (&mut self.inserted_headings, inserted_headings),
-            (&mut self.reminder_lines, reminder_lines),
-            (&mut self.typed_commands, typed_commands),
-            (&mut self.input_headings, input_headings),
-            (&mut self.reason_starts, reason_starts),
-            (&mut self.reason_ends, reason_ends),
-            (&mut self.no_reasons, no_reasons),
-            (&mut self.hook_messages, hook_messages),
-            (&mut self.created_files, created_files),
-            (&mut self.answer_marks, answer_marks),
-        ] {
-            add(all, more);
-        }
-        self.inputs.extend(inputs);
-        self.plans.extend(plans);
     }
 }
 
@@ -174,51 +157,6 @@ impl InputNames {
     /// Returns the texts of a file that an input replaces.
     pub fn replaced_texts(&self, input: &str) -> String {
         member_texts(input, &|name| self.replaced.contains(&name))
-    }
-
-    fn extend(&mut self, other: InputNames) {
-        let InputNames { commands, replaced, written, replacements, edits, patches, patch_starts, patch_files, patch_moves } =
-            other;
-        for (all, more) in [
-            (&mut self.commands, commands),
-            (&mut self.replaced, replaced),
-            (&mut self.written, written),
-            (&mut self.edits, edits),
-            (&mut self.patches, patches),
-            (&mut self.patch_starts, patch_starts),
-            (&mut self.patch_files, patch_files),
-            (&mut self.patch_moves, patch_moves),
-        ] {
-            add(all, more);
-        }
-        add(&mut self.replacements, replacements);
-    }
-}
-
-impl PlanNames {
-    fn extend(&mut self, other: PlanNames) {
-        let PlanNames { lists, texts, created, changed, statuses, done, current, removed } = other;
-        for (all, more) in [
-            (&mut self.lists, lists),
-            (&mut self.texts, texts),
-            (&mut self.created, created),
-            (&mut self.changed, changed),
-            (&mut self.statuses, statuses),
-            (&mut self.done, done),
-            (&mut self.current, current),
-            (&mut self.removed, removed),
-        ] {
-            add(all, more);
-        }
-    }
-}
-
-/// Adds the values that are not in a list yet; the first stay first.
-fn add<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
-    for value in more {
-        if !all.contains(&value) {
-            all.push(value);
-        }
     }
 }
 

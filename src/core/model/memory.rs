@@ -150,16 +150,17 @@ words! {
 }
 
 impl MemoryFile {
-    pub const FIXED: [MemoryFile; 9] = [
-        MemoryFile::Patterns,
-        MemoryFile::Shortcuts,
-        MemoryFile::Gotchas,
-        MemoryFile::UserPrefs,
-        MemoryFile::ProjectContext,
-        MemoryFile::Entities,
-        MemoryFile::Capabilities,
-        MemoryFile::Mistakes,
-        MemoryFile::Performance,
+    /// The files that every tree has, each with its group, the kind of its entries without a metadata line, its name and its title.
+    pub const FIXED: [(MemoryFile, MemoryCategory, MemoryKind, &str, &str); 9] = [
+        (MemoryFile::Patterns, MemoryCategory::Operational, MemoryKind::Procedure, "patterns", "Patterns"),
+        (MemoryFile::Shortcuts, MemoryCategory::Operational, MemoryKind::Discovery, "shortcuts", "Shortcuts"),
+        (MemoryFile::Gotchas, MemoryCategory::Operational, MemoryKind::Resolution, "gotchas", "Gotchas"),
+        (MemoryFile::UserPrefs, MemoryCategory::Factual, MemoryKind::Preference, "user-prefs", "User preferences"),
+        (MemoryFile::ProjectContext, MemoryCategory::Factual, MemoryKind::Context, "project-context", "Project context"),
+        (MemoryFile::Entities, MemoryCategory::Factual, MemoryKind::Entity, "entities", "Entities"),
+        (MemoryFile::Capabilities, MemoryCategory::Introspection, MemoryKind::Capability, "capabilities", "Capabilities"),
+        (MemoryFile::Mistakes, MemoryCategory::Introspection, MemoryKind::Mistake, "mistakes", "Mistakes"),
+        (MemoryFile::Performance, MemoryCategory::Introspection, MemoryKind::Performance, "performance", "Performance"),
     ];
 
     const WORKFLOW: &str = "-workflow";
@@ -184,43 +185,24 @@ impl MemoryFile {
     }
 
     pub fn category(&self) -> MemoryCategory {
-        match self {
-            MemoryFile::Patterns | MemoryFile::Shortcuts | MemoryFile::Gotchas => MemoryCategory::Operational,
-            MemoryFile::UserPrefs | MemoryFile::ProjectContext | MemoryFile::Entities => MemoryCategory::Factual,
-            MemoryFile::Workflow(_) => MemoryCategory::Procedural,
-            MemoryFile::Capabilities | MemoryFile::Mistakes | MemoryFile::Performance => MemoryCategory::Introspection,
-        }
+        self.fixed().map_or(MemoryCategory::Procedural, |(_, category, ..)| category)
     }
 
     /// Returns the kind of an entry of the file that has no metadata line.
     pub fn default_kind(&self) -> MemoryKind {
-        match self {
-            MemoryFile::Patterns | MemoryFile::Workflow(_) => MemoryKind::Procedure,
-            MemoryFile::Shortcuts => MemoryKind::Discovery,
-            MemoryFile::Gotchas => MemoryKind::Resolution,
-            MemoryFile::UserPrefs => MemoryKind::Preference,
-            MemoryFile::ProjectContext => MemoryKind::Context,
-            MemoryFile::Entities => MemoryKind::Entity,
-            MemoryFile::Capabilities => MemoryKind::Capability,
-            MemoryFile::Mistakes => MemoryKind::Mistake,
-            MemoryFile::Performance => MemoryKind::Performance,
-        }
+        self.fixed().map_or(MemoryKind::Procedure, |(_, _, kind, ..)| kind)
     }
 
     /// Returns the name without its folder and its ending, such as `user-prefs` or `release-workflow`.
     pub fn name(&self) -> String {
-        match self {
-            MemoryFile::Patterns => "patterns".to_owned(),
-            MemoryFile::Shortcuts => "shortcuts".to_owned(),
-            MemoryFile::Gotchas => "gotchas".to_owned(),
-            MemoryFile::UserPrefs => "user-prefs".to_owned(),
-            MemoryFile::ProjectContext => "project-context".to_owned(),
-            MemoryFile::Entities => "entities".to_owned(),
-            MemoryFile::Workflow(task) => format!("{task}{}", MemoryFile::WORKFLOW),
-            MemoryFile::Capabilities => "capabilities".to_owned(),
-            MemoryFile::Mistakes => "mistakes".to_owned(),
-            MemoryFile::Performance => "performance".to_owned(),
+        match (self, self.fixed()) {
+            (MemoryFile::Workflow(task), _) => format!("{task}{}", MemoryFile::WORKFLOW),
+            (_, fixed) => fixed.map_or("", |(.., name, _)| name).to_owned(),
         }
+    }
+
+    fn fixed(&self) -> Option<(MemoryFile, MemoryCategory, MemoryKind, &'static str, &'static str)> {
+        MemoryFile::FIXED.into_iter().find(|(file, ..)| file == self)
     }
 
     /// Returns the path in its tree, such as `factual/user-prefs.md`.
@@ -232,7 +214,7 @@ impl MemoryFile {
     pub fn from_name(name: &str) -> Option<MemoryFile> {
         let bare = name.strip_suffix(".md").unwrap_or(name);
         let (folder, bare) = bare.rsplit_once('/').map_or((None, bare), |(folder, bare)| (Some(folder), bare));
-        let fixed = MemoryFile::FIXED.into_iter().find(|file| file.name() == bare);
+        let fixed = MemoryFile::FIXED.into_iter().find(|(.., name, _)| *name == bare).map(|(file, ..)| file);
         let workflow = || {
             let task = bare.strip_suffix(MemoryFile::WORKFLOW)?;
             let is_plain = task.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
@@ -244,23 +226,11 @@ impl MemoryFile {
     }
 
     pub fn title(&self) -> String {
-        match self {
-            MemoryFile::Patterns => "Patterns".to_owned(),
-            MemoryFile::Shortcuts => "Shortcuts".to_owned(),
-            MemoryFile::Gotchas => "Gotchas".to_owned(),
-            MemoryFile::UserPrefs => "User preferences".to_owned(),
-            MemoryFile::ProjectContext => "Project context".to_owned(),
-            MemoryFile::Entities => "Entities".to_owned(),
-            MemoryFile::Workflow(task) => {
-                let words = task.replace('-', " ");
-                let mut letters = words.chars();
-                let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-                format!("{first}{} workflow", letters.as_str())
-            }
-            MemoryFile::Capabilities => "Capabilities".to_owned(),
-            MemoryFile::Mistakes => "Mistakes".to_owned(),
-            MemoryFile::Performance => "Performance".to_owned(),
-        }
+        let MemoryFile::Workflow(task) = self else { return self.fixed().map_or("", |(.., title)| title).to_owned() };
+        let words = task.replace('-', " ");
+        let mut letters = words.chars();
+        let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+        format!("{first}{} workflow", letters.as_str())
     }
 }
 
@@ -421,7 +391,7 @@ mod tests {
         let workflow = MemoryFile::workflow("Release: v2 (prod)");
         assert_eq!(workflow.path(), "procedural/release-v2-prod-workflow.md");
         assert_eq!(workflow.title(), "Release v2 prod workflow");
-        for file in MemoryFile::FIXED.into_iter().chain([workflow, MemoryFile::workflow("…")]) {
+        for file in MemoryFile::FIXED.map(|(file, ..)| file).into_iter().chain([workflow, MemoryFile::workflow("…")]) {
             for name in [file.name(), file.path(), format!("{}.md", file.name())] {
                 assert_eq!(MemoryFile::from_name(&name), Some(file.clone()), "{name}");
             }

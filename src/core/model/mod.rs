@@ -9,14 +9,12 @@ mod history;
 mod housekeeping;
 mod json;
 mod key;
-mod keywords;
 mod life_cycle;
 pub mod limits;
 mod media;
 mod memory;
 mod operation;
 pub mod paths;
-mod position;
 mod proposal;
 mod reply;
 mod response_usage;
@@ -32,16 +30,15 @@ mod window;
 mod window_change;
 mod words;
 
-pub use block::{Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Marker, Refusal, Role, Tool, ToolVerb, Topic};
-pub use conventions::{Conventions, InputNames, PlanNames, starts_with_any};
+pub use block::{Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Keywords, Marker, Refusal, Role, Tool, ToolVerb, Topic};
+pub use conventions::{Conventions, InputNames, Merge, PlanNames, starts_with_any};
 pub use flags::Flags;
 pub use history::{History, Snapshot};
 pub use housekeeping::{FENCE, Housekeeping, PromptNotes};
 pub use json::json_forms;
 pub use json::{As, Estimated, JsonOf, Measured, Time};
 pub use key::{Key, as_text};
-pub use keywords::Keywords;
-pub use life_cycle::{Level, Outdated, State, Usefulness};
+pub use life_cycle::{Level, Outdated, Pin, Position, State, Usefulness, Zone};
 pub use media::{Document, Image, ImageFormat, Media, MediaFault, NO_MEDIA};
 pub use memory::{
     Candidate, FileChange, Memory, MemoryActor, MemoryCategory, MemoryFile, MemoryId, MemoryKind, MemoryOperation, MemoryRead,
@@ -51,7 +48,6 @@ pub use operation::{
     Actor, Address, BlockChange, BlockEdit, CompanionEdit, Delta, Edit, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress,
     MarkKind, Operation, OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot,
 };
-pub use position::{Pin, Position, Zone};
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use reply::{ReplyPart, WithheldReply};
 pub use response_usage::{BilledTokens, FileUsage, Lineage, ResponseUsage};

@@ -107,10 +107,6 @@ mod tests {
     fn a_sum_is_as_good_as_its_worst_part() {
         let sum = TokenCount::measured(10) + TokenCount::estimated(2.4);
         assert_eq!((sum.round(), sum.basis), (12, Basis::Estimated));
-    }
-
-    #[test]
-    fn adding_nothing_changes_nothing() {
         assert_eq!((TokenCount::measured(7) + TokenCount::estimated(0.0)).basis, Basis::Measured);
         assert_eq!((TokenCount::ZERO + TokenCount::estimated(3.0)).basis, Basis::Estimated);
     }

@@ -1,6 +1,6 @@
 //! The program that writes the sessions: where it keeps them, which are open, and how it treats them when it resumes.
 
-use super::{PROVIDERS, Queries, SessionParts};
+use super::PROVIDERS;
 use crate::model::{Block, Conventions, Counts, Role, Session, words};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,10 +11,14 @@ pub trait Client: Sync {
     fn agent(&self) -> &'static str;
 
     /// Returns the directories that hold the client's sessions.
-    fn roots(&self, places: &Places) -> Vec<PathBuf>;
+    fn roots(&self, _places: &Places) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// Returns the parts of a session file's path; `None` if the client keeps no session there.
-    fn locate(&self, path: &Path) -> Option<Location>;
+    fn locate(&self, _path: &Path) -> Option<Location> {
+        None
+    }
 
     /// Returns the place of the parts of a session whose file is not lines of rows; `None` for any other path.
     fn parts(&self, _path: &Path) -> Option<SessionParts> {
@@ -253,6 +257,32 @@ impl Places {
         self.directory(&super::codex::Codex, ".codex")
     }
 }
+
+/// The place of the parts of a session whose file does not hold its rows as lines. [`Format::assemble`](super::Format::assemble) makes rows of
+/// them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionParts {
+    /// Each part is the content of a file. The first one is that of the session; a missing other one is an empty part.
+    Files(Vec<PathBuf>),
+    Database {
+        path: PathBuf,
+        id: String,
+        queries: &'static Queries,
+    },
+}
+
+/// The queries for the sessions in an SQLite database. Their parameter is the id of a session.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Queries {
+    /// Selects each session, or that with the id if it is not null: its place below the database, without an extension; its size in bytes;
+    /// the time of its last change in milliseconds since 1970, UTC.
+    pub sessions: &'static str,
+    /// Selects the parts of the session, each one text, in order.
+    pub parts: &'static str,
+}
+
+/// The extension of the places of sessions in a database.
+pub const IN_DATABASE: &str = "jsonl";
 
 /// The parts of a session file's path.
 #[derive(Clone, Debug, PartialEq, Eq)]

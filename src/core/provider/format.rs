@@ -1,8 +1,14 @@
 //! The format of session files: rows and blocks from bytes, the window, and the places of values in a row.
 
+use super::json::text_of;
+use super::tool_input::Call;
 use super::turns::TurnScan;
 use super::{Framing, Message};
-use crate::model::{Block, BlockKind, CutLimit, FileUsage, Key, Row, RowKind, Session, Slot, Vocabulary, Window};
+use crate::model::{
+    Block, BlockKind, CutLimit, Event, Excerpts, Fault, FileUsage, Key, Media, Role, Row, RowKind, Session, Slot, Vocabulary,
+    Window,
+};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -201,7 +207,20 @@ pub struct SentUnder {
     pub content: String,
 }
 
-impl ParsedRow<'_> {
+impl<'a> ParsedRow<'a> {
+    /// A row with its blocks, which are numbered, and without an origin.
+    pub fn new(mut row: Row, mut blocks: Vec<ParsedBlock<'a>>) -> ParsedRow<'a> {
+        (0..).zip(&mut blocks).for_each(|(index, parsed)| parsed.block.index = index);
+        row.blocks = blocks.len() as u32;
+        ParsedRow { row, blocks, origin: Default::default() }
+    }
+
+    /// The row of bytes that cannot be read.
+    pub fn broken(fault: Fault) -> ParsedRow<'a> {
+        let event = Some(Box::new(Event::Fault(fault)));
+        ParsedRow::new(Row { event, ..Row::new(RowKind::Broken) }, Vec::new())
+    }
+
     /// Returns true if the user said part of it.
     pub fn has_words(&self) -> bool {
         self.blocks.iter().any(|parsed| !parsed.block.words.is_empty())
@@ -227,6 +246,42 @@ impl<'a> ParsedBlock<'a> {
     /// A block whose content is plain text.
     pub fn new(block: Block, content: Cow<'a, str>) -> ParsedBlock<'a> {
         ParsedBlock { block, content, readable: None, refers: None, unrecorded: None, sent: None, cuts: Vec::new() }
+    }
+
+    pub(super) fn of(kind: BlockKind, role: Role, content: Cow<'a, str>) -> ParsedBlock<'a> {
+        ParsedBlock::new(Block::new(kind, role), content)
+    }
+
+    /// A block with the media that `read` adds, and the content that it returns.
+    pub(super) fn read(kind: BlockKind, role: Role, read: impl FnOnce(&mut Media) -> Cow<'a, str>) -> ParsedBlock<'a> {
+        let mut block = Block::new(kind, role);
+        let content = read(&mut block.media);
+        ParsedBlock::new(block, content)
+    }
+
+    pub(super) fn thinking(content: Cow<'a, str>, signature: Option<&RawValue>) -> ParsedBlock<'a> {
+        let mut parsed = ParsedBlock::of(BlockKind::Thinking, Role::Thinking, content);
+        parsed.block.signature_bytes = text_of(signature).map_or(0, |signature| signature.len() as u32);
+        parsed
+    }
+
+    /// A text that the client adds; `ground` is [`Block::ground`].
+    pub(super) fn attachment(label: &str, role: Role, ground: bool, content: Cow<'a, str>) -> ParsedBlock<'a> {
+        let block = Block { label: label.into(), ground, ..Block::new(BlockKind::Attachment, role) };
+        ParsedBlock::new(block, content)
+    }
+
+    pub(super) fn tool_use(id: Option<Key>, input: Cow<'a, str>, call: Call) -> ParsedBlock<'a> {
+        let excerpts = Excerpts { files: call.files, ..Excerpts::default() }.some();
+        let block =
+            Block { call: id, tool: Some(Box::new(call.tool)), excerpts, ..Block::new(BlockKind::ToolUse, Role::ToolUse) };
+        ParsedBlock { readable: call.readable, refers: Some(call.refers), ..ParsedBlock::new(block, input) }
+    }
+
+    pub(super) fn result(call: Option<Key>, read: impl FnOnce(&mut Media) -> Cow<'a, str>) -> ParsedBlock<'a> {
+        let mut parsed = ParsedBlock::read(BlockKind::ToolResult, Role::ToolResult, read);
+        parsed.block.call = call;
+        parsed
     }
 
     pub fn text(&self) -> &str {

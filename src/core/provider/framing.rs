@@ -7,7 +7,6 @@ use std::ops::Range;
 /// The division of the bytes of a session into rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// Each line that is not blank is a row.
     Lines,
     /// The bytes are one JSON object. Each element of the arrays in these members is a row; any other value of such a member is
     /// one row, except `null`.
@@ -107,31 +106,19 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_blank_is_a_row() {
+    fn each_framing_has_its_rows() {
         check(Framing::Lines, "", &[]);
         check(Framing::Lines, "a", &["a"]);
         check(Framing::Lines, "a\n\n \nb\r\n", &["a", "b\r"]);
-    }
-
-    #[test]
-    fn the_elements_of_the_named_members_are_rows_in_the_order_of_the_document() {
         let framing = Framing::Elements(&["system", "messages"]);
         check(framing, r#"{"messages":[ {"a":[1]} ,2],"x":[3],"system":"s"}"#, &[r#"{"a":[1]}"#, "2", r#""s""#]);
         check(framing, "{\n \"system\" : [\"s\"],\"messages\":[]}", &[r#""s""#]);
         check(framing, r#"{"system":null}"#, &[]);
         check(framing, r#"{"system":["old"],"system":["new"]}"#, &[r#""new""#]);
-    }
-
-    #[test]
-    fn the_model_is_a_row_with_its_name() {
         let framing = Framing::Elements(&["messages"]);
         check(framing, r#"{"messages":[1], "model" : "m"}"#, &["1", r#""model" : "m""#]);
         check(framing, r#"{"mod\u0065l":"m","messages":[1]}"#, &["1"]);
         check(framing, r#"{"model":null,"messages":[1]}"#, &["1"]);
-    }
-
-    #[test]
-    fn the_newest_request_of_a_log_and_its_answer_are_the_rows() {
         let framing = Framing::Record(&["messages"]);
         let old = r#"{"request":{"messages":[{"role":"user","content":"old"}]}}"#;
         let new = r#"{"request":{"model":"m","messages":[{"role":"user"}]},"response":{"choices":[{"message":{"role":"assistant","content":"b"}}]}}"#;
@@ -139,10 +126,6 @@ mod tests {
         check(framing, &format!("{old}\n{new}\n"), &rows);
         check(framing, &format!("{old}\n{new}\n{{\"half"), &rows);
         check(framing, "{}\nx", &["{}", "x"]);
-    }
-
-    #[test]
-    fn bytes_that_are_not_an_object_are_one_row() {
         let framing = Framing::Elements(&["messages"]);
         for broken in ["{\"messages\":[", "[1]", "\"text\"", "{} {}"] {
             check(framing, broken, &[broken]);

@@ -1,7 +1,7 @@
 //! Lenient parsing of JSON text: values stay verbatim, the last of equal keys wins, and every string decodes.
 
-use crate::model::Fault;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use crate::model::{Fault, Key};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -44,6 +44,26 @@ pub fn text_of<'a>(value: Option<impl Verbatim<'a>>) -> Option<Cow<'a, str>> {
     value.and_then(text)
 }
 
+/// Returns the text of a JSON string, and any other value verbatim.
+pub fn shown(value: &RawValue) -> Cow<'_, str> {
+    text(value).unwrap_or(Cow::Borrowed(value.get()))
+}
+
+/// Returns the key of an id that is a JSON string.
+pub fn key_of<'a>(value: Option<impl Verbatim<'a>>) -> Option<Key> {
+    text_of(value).map(|text| Key::from_text(&text))
+}
+
+/// Returns true if the value is the JSON string of a text.
+pub fn equals<'a>(value: Option<impl Verbatim<'a>>, text: &str) -> bool {
+    text_of(value).is_some_and(|value| value == text)
+}
+
+/// Parses a time in RFC 3339 to milliseconds since 1970, UTC.
+pub fn time_of<'a>(value: Option<impl Verbatim<'a>>) -> Option<i64> {
+    Some(text_of(value)?.parse::<jiff::Timestamp>().ok()?.as_millisecond())
+}
+
 /// Returns true if the value is `true`.
 pub fn is_true<'a>(value: Option<impl Verbatim<'a>>) -> bool {
     value.is_some_and(|value| value.verbatim() == "true")
@@ -62,18 +82,20 @@ pub fn is_type(row: &[u8], place: usize) -> bool {
 
 /// Returns the elements of an array, verbatim; empty for any other value.
 pub fn elements<'a>(value: impl Verbatim<'a>) -> Vec<&'a RawValue> {
-    of_kind(value, '[').unwrap_or_default()
-}
-
-/// Parses a value that begins with a bracket; `None` for any other. An error would hold the whole text of a string.
-fn of_kind<'a, T: Deserialize<'a>>(value: impl Verbatim<'a>, bracket: char) -> Option<T> {
-    let value = value.verbatim();
-    value.starts_with(bracket).then(|| serde_json::from_str(value).ok())?
+    // An error would hold the whole text of a string.
+    let list = Some(value.verbatim()).filter(|value| value.starts_with('['));
+    list.and_then(|list| serde_json::from_str(list).ok()).unwrap_or_default()
 }
 
 /// Returns the members of an object in file order, verbatim; empty for any other value.
 pub fn members<'a>(value: impl Verbatim<'a>) -> Vec<(Cow<'a, str>, &'a RawValue)> {
-    of_kind::<Members<'_>>(value, '{').map(|members| members.0).unwrap_or_default()
+    let whole = value.verbatim();
+    let member = |scanner: &mut Scanner<'a>| {
+        let name = scanner.name()?;
+        let value = scanner.value()?;
+        Some((text(&whole[name]).unwrap_or_default(), serde_json::from_str(&whole[value]).ok()?))
+    };
+    Scanner::new(whole.as_bytes()).list([b'{', b'}'], member).unwrap_or_default()
 }
 
 /// A member of a large object.
@@ -87,7 +109,7 @@ pub struct Member<'a> {
 /// Returns the members of the large object that the bytes are; `None` if they are anything else. Where the elements of an array begin and
 /// end is found by their quotes and brackets: each is valid JSON only if it can be parsed.
 pub fn document_members(bytes: &[u8]) -> Option<Vec<Member<'_>>> {
-    let mut scanner = Scanner { bytes, at: 0 };
+    let mut scanner = Scanner::new(bytes);
     let members = scanner.list([b'{', b'}'], Scanner::member)?;
     scanner.next().is_none().then_some(members)
 }
@@ -112,7 +134,7 @@ pub fn skim<'a, T: Skim<'a>>(bytes: &'a [u8]) -> Option<T> {
 
 /// Parses the object that some bytes begin with, as [`skim`] does; also returns its length.
 pub fn skim_first<'a, T: Skim<'a>>(bytes: &'a [u8]) -> Option<(T, usize)> {
-    let mut scanner = Scanner { bytes, at: 0 };
+    let mut scanner = Scanner::new(bytes);
     let object = T::skim(&mut scanner)?;
     let passed = &bytes[..scanner.at];
     // All bytes are looked at, so that several are compared at once. No string can have one of these.
@@ -122,6 +144,10 @@ pub fn skim_first<'a, T: Skim<'a>>(bytes: &'a [u8]) -> Option<(T, usize)> {
 }
 
 impl<'a> Scanner<'a> {
+    pub fn new(bytes: &'a [u8]) -> Scanner<'a> {
+        Scanner { bytes, at: 0 }
+    }
+
     /// Returns the next byte after white space, without passing it.
     #[inline]
     fn next(&mut self) -> Option<u8> {
@@ -131,7 +157,6 @@ impl<'a> Scanner<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Passes a byte if it is the next one.
     #[inline]
     fn takes(&mut self, byte: u8) -> bool {
         let is_next = self.next() == Some(byte);
@@ -139,7 +164,7 @@ impl<'a> Scanner<'a> {
         is_next
     }
 
-    fn list<T>(&mut self, [open, close]: [u8; 2], item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    pub fn list<T>(&mut self, [open, close]: [u8; 2], item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let mut items = Vec::new();
         if !self.takes(open) {
             return None;
@@ -206,13 +231,15 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Passes the name of the next member.
+    pub fn name(&mut self) -> Option<Range<usize>> {
+        self.next().filter(|first| *first == b'"')?;
+        self.value().filter(|_| self.takes(b':'))
+    }
+
     fn member(&mut self) -> Option<Member<'a>> {
-        self.next()?;
-        let name = self.value()?;
+        let name = self.name()?;
         let name = text(serde_json::from_slice::<&RawValue>(&self.bytes[name]).ok()?)?;
-        if !self.takes(b':') {
-            return None;
-        }
         if self.next()? == b'[' {
             let start = self.at;
             let elements = self.list([b'[', b']'], Scanner::value)?;
@@ -224,7 +251,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn value(&mut self) -> Option<Range<usize>> {
+    pub fn value(&mut self) -> Option<Range<usize>> {
         let first = self.next()?;
         let start = self.at;
         self.at = match first {
@@ -264,7 +291,7 @@ fn container_end(bytes: &[u8], start: usize) -> Option<usize> {
 /// Returns the member `name` of an object; of equal names the last one, as in JavaScript.
 pub fn member<'a>(value: &'a RawValue, name: &str) -> Option<&'a RawValue> {
     let mut found = None;
-    let mut scanner = Scanner { bytes: value.get().as_bytes(), at: 0 };
+    let mut scanner = Scanner::new(value.get().as_bytes());
     scanner.members(|scanner, key| {
         let value = scanner.value()?;
         if key == name.as_bytes() {
@@ -338,7 +365,6 @@ fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Returns the offset of the first quote.
 #[inline]
 fn quote(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -423,6 +449,11 @@ pub fn fault(line: &str) -> Fault {
     }
 }
 
+/// Classifies the fault of a line that may be no text.
+pub fn line_fault(line: &[u8]) -> Fault {
+    std::str::from_utf8(line).map_or(Fault::NotJson, fault)
+}
+
 struct Bytes(Vec<u8>);
 
 impl<'de> Deserialize<'de> for Bytes {
@@ -438,29 +469,6 @@ impl<'de> Deserialize<'de> for Bytes {
             }
         }
         deserializer.deserialize_bytes(Collect)
-    }
-}
-
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(key) = map.next_key::<&RawValue>()? {
-                    let value = map.next_value()?;
-                    members.push((text(key).unwrap_or_default(), value));
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect)
     }
 }
 
@@ -565,14 +573,10 @@ mod tests {
     use crate::testing::raw;
 
     #[test]
-    fn text_decodes_escapes() {
+    fn text_decodes_escapes_and_replaces_a_lone_surrogate() {
         assert_eq!(text(raw(r#""a\nb""#)).unwrap(), "a\nb");
         assert_eq!(text(raw(r#""plain""#)).unwrap(), "plain");
         assert_eq!(text(raw("7")), None);
-    }
-
-    #[test]
-    fn a_lone_surrogate_is_replaced() {
         assert!(text(raw(r#""cut \ud83d""#)).unwrap().starts_with("cut \u{fffd}"));
     }
 
@@ -615,11 +619,13 @@ mod tests {
             let object: serde_json::Map<String, serde_json::Value> = texts.iter().cloned().zip(values).collect();
             for document in [serde_json::to_string(&object).unwrap(), serde_json::to_string_pretty(&object).unwrap()] {
                 let found = document_members(document.as_bytes()).unwrap();
-                let parsed = serde_json::from_str::<Members<'_>>(&document).unwrap().0;
+                let parsed: std::collections::BTreeMap<String, &RawValue> = serde_json::from_str(&document).unwrap();
                 proptest::prop_assert_eq!(found.len(), parsed.len());
-                for (found, (name, value)) in found.iter().zip(&parsed) {
-                    proptest::prop_assert_eq!((&*found.name, &document[found.value.clone()]), (&**name, value.get()));
-                    let of_parser: Vec<&str> = elements(*value).into_iter().map(RawValue::get).collect();
+                proptest::prop_assert!(members(&*document).iter().all(|(name, value)| parsed[&**name].get() == value.get()));
+                for found in &found {
+                    let value = parsed[&*found.name];
+                    proptest::prop_assert_eq!(&document[found.value.clone()], value.get());
+                    let of_parser: Vec<&str> = elements(value).into_iter().map(RawValue::get).collect();
                     let own: Vec<&str> = found.elements.iter().flatten().map(|element| &document[element.clone()]).collect();
                     proptest::prop_assert_eq!(own, of_parser);
                 }

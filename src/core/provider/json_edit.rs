@@ -3,21 +3,16 @@
 //! Removing is the exact inverse of adding. No record of the earlier document is needed, because the text shows it: a container
 //! created by [`add`] begins with a line feed; one that existed and was empty gets its first member directly after its bracket.
 
-use serde::de::IgnoredAny;
+use super::json::{Scanner, range_in};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::ops::Range;
 
 /// Reason for not editing a document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     #[error("line {line}, column {column}: {why}")]
-    NotJson {
-        /// The line, from 1.
-        line: usize,
-        /// The column, from 1.
-        column: usize,
-        why: String,
-    },
+    NotJson { line: usize, column: usize, why: String },
     #[error("'{0}' has an unexpected type")]
     Unexpected(String),
     #[error("it is not TOML: {0}")]
@@ -155,10 +150,9 @@ fn pretty(value: &Value, unit: &str, depth: usize) -> String {
 /// Returns the byte range of the root value, or an error if the document is not valid JSON.
 fn root(text: &str) -> Result<Range<usize>, EditError> {
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let parsed = serde_json::from_str::<IgnoredAny>(&text[mark..]);
-    parsed.map_err(|error| EditError::NotJson { line: error.line(), column: error.column(), why: cause(&error) })?;
-    let start = after_space(text, mark);
-    Ok(start..value_end(text, start))
+    let parsed = serde_json::from_str::<&RawValue>(&text[mark..]);
+    let parsed = parsed.map_err(|error| EditError::NotJson { line: error.line(), column: error.column(), why: cause(&error) })?;
+    Ok(range_in(text.as_bytes(), parsed))
 }
 
 fn cause(error: &serde_json::Error) -> String {
@@ -178,62 +172,23 @@ fn find(text: &str, container: &Range<usize>, name: &str) -> Option<Range<usize>
 
 /// Returns the members of an object or the elements of an array; empty for other values. The text must be valid JSON.
 fn members(text: &str, container: &Range<usize>) -> Vec<Member> {
-    let bytes = text.as_bytes();
-    let object = bytes[container.start] == b'{';
-    let mut members = Vec::new();
-    if !object && bytes[container.start] != b'[' {
-        return members;
-    }
-    let mut at = after_space(text, container.start + 1);
-    while at + 1 < container.end {
-        let start = at;
-        let mut name = String::new();
-        if object {
-            let end = value_end(text, at);
-            name = serde_json::from_str(&text[at..end]).unwrap_or_default();
-            at = after_space(text, after_space(text, end) + 1);
-        }
-        let value = at..value_end(text, at);
-        // After the comma, if one follows.
-        at = after_space(text, value.end);
-        if bytes[at] == b',' {
-            at = after_space(text, at + 1);
-        }
-        members.push(Member { name, start, value });
-    }
-    members
-}
-
-fn after_space(text: &str, at: usize) -> usize {
-    let rest = &text.as_bytes()[at.min(text.len())..];
-    at + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
-}
-
-/// Returns the end offset of the value that begins at `start`.
-fn value_end(text: &str, start: usize) -> usize {
-    let bytes = text.as_bytes();
-    let (mut at, mut depth) = (start, 0);
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => {
-                at += 1;
-                while bytes.get(at).is_some_and(|byte| *byte != b'"') {
-                    at += if bytes[at] == b'\\' { 2 } else { 1 };
-                }
-            }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth == 0 => return at,
-            b'}' | b']' => depth -= 1,
-            b',' | b':' if depth == 0 => return at,
-            byte if depth == 0 && byte.is_ascii_whitespace() => return at,
-            _ => {}
-        }
-        at += 1;
-        if depth == 0 && matches!(byte, b'"' | b'}' | b']') {
-            return at;
-        }
-    }
-    bytes.len()
+    let inside = &text.as_bytes()[container.clone()];
+    let moved = |place: Range<usize>| container.start + place.start..container.start + place.end;
+    let member = |scanner: &mut Scanner<'_>, name: Option<Range<usize>>| {
+        let value = moved(scanner.value()?);
+        let start = name.clone().map_or(value.start, |name| moved(name).start);
+        let name = name.and_then(|name| serde_json::from_slice(&inside[name]).ok()).unwrap_or_default();
+        Some(Member { name, start, value })
+    };
+    let mut scanner = Scanner::new(inside);
+    let members = match inside[0] {
+        b'{' => scanner.list([b'{', b'}'], |scanner| {
+            let name = scanner.name()?;
+            member(scanner, Some(name))
+        }),
+        _ => scanner.list([b'[', b']'], |scanner| member(scanner, None)),
+    };
+    members.unwrap_or_default()
 }
 
 /// Returns the indentation of one level: that of the document's first inner line, or two spaces.

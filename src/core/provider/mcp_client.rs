@@ -6,7 +6,6 @@ use crate::text::names::file_name;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// The name of aperture in the lists.
 const SERVER: &str = "aperture";
 
 /// An edited document, and the entries that were not added.
@@ -161,7 +160,6 @@ impl ServerList {
     }
 }
 
-/// Returns true if an entry starts aperture.
 fn is_ours(entry: &Value) -> bool {
     let words: Vec<&str> = match &entry["command"] {
         Value::String(program) => {

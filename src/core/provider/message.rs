@@ -173,6 +173,12 @@ mod tests {
         let lead = Lead { start: "B", line: "b: ", counts: Counts::default() };
         check(Part { reminder: Some(lead), ..Part::new(Source::Text("a")) }, "<system-reminder>\nb: a\n</system-reminder>");
         check(Part { reminder: Some(lead), ..Part::new(Source::Text("Ba")) }, "<system-reminder>\nBa\n</system-reminder>");
+        let folded = Addition { block: 2, separator: "\n\n", change: Change::Trimmed };
+        let part = Part { added: vec![folded], ..Part::new(Source::Block(1)) };
+        assert_eq!(part.blocks().collect::<Vec<_>>(), [1, 2]);
+        check(part, "result\n\n<system-reminder>\nnote\n</system-reminder>");
+        let joined = Addition { block: 2, separator: "\n", change: Change::Unwrapped };
+        check(Part { added: vec![joined], ..Part::new(Source::Text("a")) }, "a\nnote");
     }
 
     #[test]
@@ -180,15 +186,5 @@ mod tests {
         let text = "result\n\n<system-reminder>\none\n</system-reminder>\n\n<system-reminder>\ntwo\n\n</system-reminder>\n";
         assert_eq!([0, 1, 2].map(|after| reminder(text, after)), [Some("two\n"), Some("one"), None]);
         assert_eq!(reminder("result", 0), None);
-    }
-
-    #[test]
-    fn additions_follow_the_source() {
-        let folded = Addition { block: 2, separator: "\n\n", change: Change::Trimmed };
-        let part = Part { added: vec![folded], ..Part::new(Source::Block(1)) };
-        assert_eq!(part.blocks().collect::<Vec<_>>(), [1, 2]);
-        check(part, "result\n\n<system-reminder>\nnote\n</system-reminder>");
-        let joined = Addition { block: 2, separator: "\n", change: Change::Unwrapped };
-        check(Part { added: vec![joined], ..Part::new(Source::Text("a")) }, "a\nnote");
     }
 }

@@ -15,7 +15,6 @@ macro_rules! methods {
     };
 }
 
-mod billing;
 pub mod claude_code;
 mod client;
 pub mod codex;
@@ -27,36 +26,78 @@ mod framing;
 mod gemini;
 mod json;
 mod json_edit;
+/// The kind of a file, by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    Session(&'static str),
+    /// A description of a file that aperture recognizes but cannot read as a session.
+    Known(&'static str),
+    Empty,
+    Unknown,
+}
+
+/// Returns the kind of a file by its first bytes.
+pub fn sniff(head: &[u8]) -> FileKind {
+    if head.trim_ascii().is_empty() {
+        return FileKind::Empty;
+    }
+    if head.starts_with(b"SQLite format 3\0") {
+        return FileKind::Known("an SQLite database; Cursor keeps its sessions in one");
+    }
+    if let Some(provider) = PROVIDERS.iter().chain(REQUESTS).chain(MEDIA).find(|provider| provider.recognizes(head)) {
+        return FileKind::Session(provider.name());
+    }
+    let line = head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    let has = |key: &str| memchr::memmem::find(line, format!("\"{key}\":").as_bytes()).is_some();
+    let start = &head[..head.len().min(4096)];
+    let mentions = |text: &str| memchr::memmem::find(start, text.as_bytes()).is_some();
+    if has("display") && has("project") && has("timestamp") {
+        FileKind::Known("Claude Code's history.jsonl, the list of typed prompts")
+    } else if has("agent") && has("cli_version") && has("v") {
+        FileKind::Known("a transcript of Entire")
+    } else if head.trim_ascii_start().starts_with(b"{") && mentions("\"info\"") && mentions("\"messages\"") {
+        FileKind::Known("an export of OpenCode")
+    } else if has("role") && (has("content") || has("message")) {
+        FileKind::Known("an OpenAI-style log of messages")
+    } else if has("messages") || mentions("\"role\"") && mentions("\"content\"") {
+        FileKind::Known("an OpenAI-style list of messages")
+    } else if has("agentId") && has("sessionId") {
+        FileKind::Known("a record that Claude Code keeps beside its sessions")
+    } else {
+        FileKind::Unknown
+    }
+}
+
 #[cfg(test)]
 mod laws;
 pub mod mcp_client;
 mod media;
 mod message;
 mod opencode;
-mod parts;
 mod pdf;
 mod recorded;
 mod requests;
 mod response;
 mod rewriter;
 mod route;
-mod sniff;
+mod tool_input;
 mod turns;
 mod usage;
 mod words;
 
-use crate::model::Conventions;
+use crate::model::{Conventions, Merge};
 use std::sync::LazyLock;
 
-pub use billing::Billing;
-pub use client::{Client, ClientPart, Location, OpenSession, Places, TypedPrompt, Variables, WindowSize, WriterLock};
+pub use client::{
+    Client, ClientPart, IN_DATABASE, Location, OpenSession, Places, Queries, SessionParts, TypedPrompt, Variables, WindowSize,
+    WriterLock,
+};
 pub use endpoint::Endpoint;
 pub use format::{Format, MediaPlace, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals, UnsentRecord};
 pub use framing::Framing;
 pub use json::strings;
 pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded, reminder, unwrap};
-pub use parts::{IN_DATABASE, Queries, SessionParts};
 pub use requests::{
     BodyEdit, BodyPiece, EditedBody, KnownElements, KnownHashes, MEDIA, Occurrences, Piece, PromptElements, REMINDER, REQUESTS,
     RequestApi, RequestBody, RequestDocument, RequestElement, RequestHead, RequestIdentity, ToolDefinition, begins,
@@ -64,9 +105,8 @@ pub use requests::{
     session_lines,
 };
 pub use response::{CallFilter, RefusalCause, Reply, ResponseContent, ResponseForm, ResponseReader, WithheldCall};
-pub use rewriter::{ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, Rewriter};
+pub use rewriter::{Billing, ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, Rewriter};
 pub use route::{Launch, REDIRECTED, Redirection, Route, redirection};
-pub use sniff::{FileKind, sniff};
 
 /// Every provider that aperture reads.
 pub static PROVIDERS: &[&dyn ProviderAdapter] = &[&claude_code::ClaudeCode, &codex::Codex, &opencode::OpenCode, &gemini::Gemini];
@@ -96,7 +136,7 @@ pub fn by_name(name: &str) -> Option<&'static dyn ProviderAdapter> {
 pub fn conventions() -> &'static Conventions {
     static ALL: LazyLock<Conventions> = LazyLock::new(|| {
         let mut all = Conventions::default();
-        PROVIDERS.iter().chain(REQUESTS).for_each(|provider| all.extend(provider.conventions()));
+        PROVIDERS.iter().chain(REQUESTS).for_each(|provider| all.merge(provider.conventions()));
         all
     });
     &ALL
@@ -142,5 +182,36 @@ mod tests {
         check("<div>a page</div>", "<div>a page</div>");
         check("<", "<");
         check("", "");
+    }
+
+    fn check(head: &str, expected: FileKind) {
+        assert_eq!(sniff(head.as_bytes()), expected, "{head}");
+    }
+
+    #[test]
+    fn formats_are_distinguished() {
+        check("", FileKind::Empty);
+        check("  \n\n", FileKind::Empty);
+        check("hello", FileKind::Unknown);
+        check(r#"{"type":"user","uuid":"u","sessionId":"s","message":{}}"#, FileKind::Session("claude-code"));
+        check(r#"{"timestamp":"t","type":"session_meta","payload":{}}"#, FileKind::Session("codex"));
+        check(
+            r#"{"display":"hi","pastedContents":{},"timestamp":1,"project":"/p"}"#,
+            FileKind::Known("Claude Code's history.jsonl, the list of typed prompts"),
+        );
+        check(r#"{"role":"user","content":"hi"}"#, FileKind::Session("openai-chat-lines"));
+        check(r#"{"role":"user","content":[{"type":"tool_result"}]}"#, FileKind::Session("anthropic-lines"));
+        check(
+            "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\"}]}",
+            FileKind::Session("anthropic-lines"),
+        );
+        check("{\n\"messages\": [\n{\"role\":\"user\"}]}", FileKind::Session("openai-chat"));
+        check(r#"{"model":"m","input":[{"role":"user","content":"hi"}]}"#, FileKind::Session("openai-responses"));
+        check("{\"messages\":[{\"role\":\"user\"}]}\n{\"messages\":[]}", FileKind::Session("openai-chat-log"));
+        check(r#"{"request":{"system":"s","messages":[{"role":"user"}]}}"#, FileKind::Session("anthropic-log"));
+        check(r#"{"request":{"body":{"input":[{"role":"user"}]}}}"#, FileKind::Session("openai-responses-log"));
+        check(r#"[{"role":"user","content":"hi"}]"#, FileKind::Known("an OpenAI-style log of messages"));
+        check("{\n \"info\": {},\n \"messages\": []}", FileKind::Known("an export of OpenCode"));
+        check("{\"type\":\n{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"s\"}\n", FileKind::Session("claude-code"));
     }
 }

@@ -82,7 +82,6 @@ fn dictionary(objects: &[u8], place: usize) -> &[u8] {
     &objects[place - (before.len() - start)..place + end]
 }
 
-/// Returns the number after `/Count`.
 fn count(dictionary: &[u8]) -> Option<u32> {
     let rest = dictionary[find(dictionary, b"/Count")? + b"/Count".len()..].trim_ascii_start();
     let digits = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());

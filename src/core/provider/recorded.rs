@@ -1,37 +1,13 @@
 //! The parts that formats have in common whose messages record their own model and bill. Their sessions are only read.
 
 use super::codex::link::chain;
+use super::json::member;
 use super::requests::models::vocabulary;
 use super::turns::TurnScan;
 use super::usage::{Bills, response_key};
-use super::{ParsedBlock, ParsedRow, Scanner, Totals};
-use crate::model::{
-    BilledTokens, Block, BlockKind, Event, Fault, FileUsage, Key, ResponseUsage, Role, Row, RowKind, Session, Usage, Vocabulary,
-};
-use std::borrow::Cow;
-
-/// Implements the parts of a provider that change sessions, for one whose sessions are only read: none of them does anything.
-macro_rules! only_read {
-    ($name:ident) => {
-        impl $crate::provider::Rewriter for $name {
-            fn note(&self, _new: &$crate::provider::NewRow<'_>, _label: &str, _content: &str) -> Option<Vec<u8>> {
-                None
-            }
-        }
-
-        impl $crate::provider::Billing for $name {
-            fn usage(&self, _value: &[u8], _sent: u64, _row: &[u8]) -> Option<Vec<u8>> {
-                None
-            }
-
-            fn cache_milliseconds(&self, _usage: &[u8]) -> i64 {
-                // The shortest life of a cache entry at the usual APIs.
-                300_000
-            }
-        }
-    };
-}
-pub(super) use only_read;
+use super::{ParsedRow, Scanner, Totals};
+use crate::model::{BilledTokens, Event, FileUsage, ResponseUsage, Row, RowKind, Session, Usage, Vocabulary};
+use serde_json::value::RawValue;
 
 /// Fills in the fields that follow from the order of the rows. Idempotent.
 pub(super) fn link(session: &mut Session) {
@@ -40,36 +16,16 @@ pub(super) fn link(session: &mut Session) {
     session.vocabulary = model.map_or(Vocabulary::O200k, |model| vocabulary(model, Vocabulary::O200k));
 }
 
-/// Returns the row of bytes that cannot be read.
-pub(super) fn broken<'a>(bytes: &[u8]) -> ParsedRow<'a> {
-    let fault = std::str::from_utf8(bytes).map_or(Fault::NotJson, super::json::fault);
-    let mut row = Row::new(RowKind::Broken);
-    row.event = Some(Box::new(Event::Fault(fault)));
-    ParsedRow { row, blocks: Vec::new(), origin: Default::default() }
+/// Appends a line. A line feed can only be between the tokens of JSON.
+pub(super) fn push(lines: &mut Vec<u8>, line: &str) {
+    lines.extend(line.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
+    lines.push(b'\n');
 }
 
-/// Returns a row with numbered blocks and no origin.
-pub(super) fn with_blocks<'a>(mut row: Row, mut blocks: Vec<ParsedBlock<'a>>) -> ParsedRow<'a> {
-    (0..).zip(&mut blocks).for_each(|(index, parsed)| parsed.block.index = index);
-    row.blocks = blocks.len() as u32;
-    ParsedRow { row, blocks, origin: Default::default() }
-}
-
-pub(super) fn thought(content: Cow<'_, str>) -> ParsedBlock<'_> {
-    ParsedBlock::new(Block::new(BlockKind::Thinking, Role::Thinking), content)
-}
-
-/// Returns a text that the client wrote in the user's name.
-pub(super) fn attachment<'a>(label: &str, content: Cow<'a, str>) -> ParsedBlock<'a> {
-    let mut block = Block::new(BlockKind::Attachment, Role::User);
-    block.label = label.into();
-    ParsedBlock::new(block, content)
-}
-
-pub(super) fn result<'a>(call: Option<&str>, content: Cow<'a, str>, error: bool) -> ParsedBlock<'a> {
-    let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-    (block.call, block.error) = (call.map(Key::from_text), error);
-    ParsedBlock::new(block, content)
+/// Returns the id of a row as the row writes it.
+pub(super) fn identity(row: &[u8]) -> Option<Vec<u8>> {
+    let row: &RawValue = serde_json::from_slice(row).ok()?;
+    Some(member(row, "id")?.get().as_bytes().to_vec())
 }
 
 /// Computes the totals of a session, and collects its bills: a row of the model has those of its response.

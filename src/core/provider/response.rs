@@ -1,8 +1,6 @@
 //! The token figures in the response of an API, read while it passes: a stream of events or a JSON document, in any pieces.
 
 mod chat;
-mod chat_call;
-mod events;
 mod filter;
 mod messages;
 mod refusal;
@@ -301,7 +299,6 @@ fn is(value: Option<&RawValue>, texts: &[&str]) -> bool {
     json::text_of(value).is_some_and(|value| texts.contains(&&*value))
 }
 
-/// Returns the keys of an item; none if it is not an object.
 fn item(value: &RawValue) -> Item<'_> {
     serde_json::from_str(value.get()).unwrap_or_default()
 }

@@ -16,7 +16,9 @@ pub trait Rewriter: Sync {
     }
 
     /// Returns a row that the client keeps and sends: a text of a kind of our own.
-    fn note(&self, new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>>;
+    fn note(&self, _new: &NewRow<'_>, _label: &str, _content: &str) -> Option<Vec<u8>> {
+        None
+    }
 
     /// Returns a row after which the client no longer sends the thinking before it, from the message of the row `first` on, without
     /// the first `kept` thinking blocks of that message.
@@ -95,6 +97,26 @@ pub trait Rewriter: Sync {
     /// Returns the thinking blocks in a value of [`Slot::Message`](crate::model::Slot::Message), each as it is written there.
     fn thinking_in<'v>(&self, _message: &'v [u8]) -> Vec<&'v str> {
         Vec::new()
+    }
+}
+
+/// Reads and writes the usage figures of one format, and knows the life of its prompt cache.
+pub trait Billing: Sync {
+    /// Returns the usage value of a response with `sent` input tokens, from which the client computes how full the window is. `row`
+    /// is the row that holds the value; `None` if the value holds no such figure.
+    fn usage(&self, _value: &[u8], _sent: u64, _row: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns true if two usage values hold the same bill.
+    fn same_bills(&self, before: &[u8], after: &[u8]) -> bool {
+        before == after
+    }
+
+    /// Returns the life of the cache entries that a response wrote, in milliseconds, by its usage value.
+    fn cache_milliseconds(&self, _usage: &[u8]) -> i64 {
+        // The shortest life at the usual APIs; OpenAI caches a prefix for five to ten minutes after its last use.
+        300_000
     }
 }
 

@@ -338,7 +338,6 @@ fn strings(object: &Value) -> BTreeMap<String, String> {
     pairs.filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect()
 }
 
-/// Returns true if the value of a switch is not one that switches it off.
 fn is_on(value: &OsStr) -> bool {
     !matches!(value.to_string_lossy().trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off")
 }

@@ -9,6 +9,15 @@ macro_rules! word_lists {
 }
 pub(crate) use word_lists;
 
+/// Declares such lists as sets, for those that every word of a text is searched in.
+macro_rules! word_sets {
+    ($file:literal: $($visibility:vis $name:ident),* $(,)?) => {
+        $($visibility static $name: std::sync::LazyLock<rustc_hash::FxHashSet<&'static str>> =
+            std::sync::LazyLock::new(|| $crate::text::lists::words(include_str!($file), stringify!($name)).into_iter().collect());)*
+    };
+}
+pub(crate) use word_sets;
+
 /// Returns the words of a section of a file: it begins with `= NAME`, commas and line ends separate its words, and lines that begin
 /// with `#` are comments.
 pub fn words(file: &'static str, name: &str) -> Vec<&'static str> {

@@ -5,7 +5,6 @@ pub mod command_heads;
 pub mod cut;
 pub mod differences;
 pub mod errors;
-pub mod function_words;
 pub mod lists;
 pub mod names;
 pub mod sentence;

@@ -1,12 +1,12 @@
 //! The names of code in a text: identifiers, files and their paths.
 
+use super::lists::word_sets;
+
 /// The separators of path components, of any system.
 pub const SEPARATORS: [char; 2] = ['/', '\\'];
-/// Stems of files that many folders have, sorted: alone they do not identify a file.
-const GENERIC_STEMS: &[&str] = &[
-    "__init__", "config", "design", "index", "init", "layout", "lib", "license", "main", "mod", "package", "page", "proposal",
-    "readme", "route", "settings", "skill", "spec", "tasks", "type", "types", "util", "utils",
-];
+
+// Stems of files that many folders have: alone they do not identify a file.
+word_sets! { "names.txt": GENERIC_STEMS }
 
 /// Longest extension of a file, in bytes.
 const EXTENSION_BYTES: usize = 5;
@@ -58,7 +58,7 @@ pub fn telling_name(path: &str) -> &str {
 /// Returns true if many folders have a file of the name of a path.
 pub fn is_generic(path: &str) -> bool {
     let stem = file_name(path).split('.').next().unwrap_or_default().to_ascii_lowercase();
-    GENERIC_STEMS.binary_search(&&*stem).is_ok()
+    GENERIC_STEMS.contains(&*stem)
 }
 
 /// Returns true if a name has a stem with a letter and a short extension of lowercase letters and digits: `main.rs`, not `1.2`.
@@ -103,11 +103,6 @@ pub fn version_numbers(version: &str) -> [u32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn stems_are_sorted() {
-        assert!(GENERIC_STEMS.is_sorted());
-    }
 
     #[test]
     fn a_file_is_named_with_its_folder_if_its_name_is_common() {

@@ -145,10 +145,7 @@ pub(super) fn read<'a>(
 }
 
 pub(super) fn block<'a>(label: &str, role: Role, content: Cow<'a, str>) -> ParsedBlock<'a> {
-    let mut block = Block::new(BlockKind::Attachment, role);
-    block.label = label.into();
-    block.ground = !CONTENT.contains(&label);
-    ParsedBlock::new(block, content)
+    ParsedBlock::attachment(label, role, !CONTENT.contains(&label), content)
 }
 
 /// Returns the parts as first sent, verbatim; `None` if an entry is empty, because the client then ignores the recorded text.

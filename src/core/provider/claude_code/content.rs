@@ -2,8 +2,8 @@
 
 use super::tool;
 use super::words::TASK_NOTICE;
-use crate::model::{Block, BlockKind, Excerpts, Key, Media, Refusal, Role};
-use crate::provider::json::{elements, fields, is_true, member, text, text_of};
+use crate::model::{BlockKind, Media, Refusal, Role};
+use crate::provider::json::{elements, equals, fields, is_true, key_of, member, text, text_of};
 use crate::provider::{ParsedBlock, media};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
@@ -32,11 +32,10 @@ fields! {
 /// Builds a text block of the user or of the model.
 pub(super) fn spoken(content: Cow<'_, str>, assistant: bool) -> ParsedBlock<'_> {
     let role = if assistant { Role::Assistant } else { Role::User };
-    let mut block = Block::new(BlockKind::Text, role);
-    if let Some(shown) = Some(&content).filter(|_| !assistant).and_then(|text| typed_command(text).or_else(|| reported(text))) {
-        block.preview = shown.into();
-    }
-    ParsedBlock::new(block, content)
+    let shown = Some(&content).filter(|_| !assistant).and_then(|text| typed_command(text).or_else(|| reported(text)));
+    let mut parsed = ParsedBlock::of(BlockKind::Text, role, content);
+    parsed.block.preview = shown.unwrap_or_default().into();
+    parsed
 }
 
 /// Returns the file to which the client wrote a result that was too large for the conversation.
@@ -73,71 +72,48 @@ fn typed_command(content: &str) -> Option<String> {
 pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
     let speaker = if assistant { Role::Assistant } else { Role::User };
     let Ok(fields) = serde_json::from_str::<ContentFields<'_>>(element.get()) else {
-        return ParsedBlock::new(Block::new(BlockKind::Other, speaker), Cow::Borrowed(element.get()));
+        return ParsedBlock::of(BlockKind::Other, speaker, Cow::Borrowed(element.get()));
     };
     let kind = text_of(fields.kind).unwrap_or_default();
     match kind.as_ref() {
         "text" if text_of(fields.text).is_some() => spoken(text_of(fields.text).unwrap_or_default(), assistant),
-        "text" => ParsedBlock::new(Block::new(BlockKind::Other, speaker), Cow::Borrowed(element.get())),
-        "thinking" => {
-            let mut block = Block::new(BlockKind::Thinking, Role::Thinking);
-            block.signature_bytes = text_of(fields.signature).map_or(0, |signature| signature.len() as u32);
-            ParsedBlock::new(block, text_of(fields.thinking).unwrap_or_default())
-        }
-        "redacted_thinking" => {
-            let mut block = Block::new(BlockKind::Thinking, Role::Thinking);
-            block.signature_bytes = text_of(fields.data).map_or(0, |data| data.len() as u32);
-            ParsedBlock::new(block, Cow::Borrowed(""))
-        }
+        "text" => ParsedBlock::of(BlockKind::Other, speaker, Cow::Borrowed(element.get())),
+        "thinking" => ParsedBlock::thinking(text_of(fields.thinking).unwrap_or_default(), fields.signature),
+        "redacted_thinking" => ParsedBlock::thinking(Cow::Borrowed(""), fields.data),
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-            let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
-            block.call = key(fields.id);
-            block.refusal = match &*kind {
+            let name = text_of(fields.name).unwrap_or_default();
+            let content = Cow::Borrowed(fields.input.map_or("{}", RawValue::get));
+            let mut parsed = ParsedBlock::tool_use(key_of(fields.id), content, tool::read(&name, fields.input));
+            parsed.sent = fields.input.filter(|_| name == PLAN_TOOL).and_then(without_plan);
+            parsed.block.refusal = match &*kind {
                 "tool_use" if !assistant => Some(Refusal::Role),
                 "tool_use" => id_refusal(fields.id).or_else(|| use_refusal(&fields)),
                 _ => id_refusal(fields.id),
             };
-            block.label = if kind == "tool_use" { "".into() } else { kind.as_ref().into() };
-            let name = text_of(fields.name).unwrap_or_default();
-            let input = tool::read(&name, fields.input);
-            let sent = fields.input.filter(|_| name == PLAN_TOOL).and_then(without_plan);
-            block.tool = Some(Box::new(input.tool));
-            block.excerpts = Excerpts { files: input.files, ..Excerpts::default() }.some();
-            let content = Cow::Borrowed(fields.input.map_or("{}", RawValue::get));
-            ParsedBlock { readable: Some(input.readable), refers: Some(input.refers), sent, ..ParsedBlock::new(block, content) }
+            parsed.block.label = if kind == "tool_use" { "".into() } else { kind.as_ref().into() };
+            parsed
         }
-        "image" => {
-            let mut block = Block::new(BlockKind::Image, speaker);
-            let content = media::add_source_image(&mut block.media, fields.source);
-            ParsedBlock::new(block, content)
-        }
-        "document" => {
-            let mut block = Block::new(BlockKind::Document, speaker);
-            let content = document(element, fields.source, &mut block.media);
-            ParsedBlock::new(block, content)
-        }
+        "image" => ParsedBlock::read(BlockKind::Image, speaker, |media| media::add_source_image(media, fields.source)),
+        "document" => ParsedBlock::read(BlockKind::Document, speaker, |media| document(element, fields.source, media)),
         kind if kind == "tool_result" || fields.call.is_some() && !kind.is_empty() => {
-            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            block.call = key(fields.call);
-            block.refusal = id_refusal(fields.call);
-            block.label = if kind == "tool_result" { "".into() } else { kind.into() };
-            block.error = is_true(fields.error);
-            block.spilled_to = fields.content.and_then(text).and_then(|content| spilled_to(&content));
-            block.refusal =
-                block.refusal.or_else(|| elements(fields.content?).into_iter().find_map(|part| part_refusal(part, block.error)));
-            let content = match fields.content {
-                Some(content) if block.error => failed(content),
-                Some(content) => result(content, &mut block.media),
+            let error = is_true(fields.error);
+            let mut parsed = ParsedBlock::result(key_of(fields.call), |media| match fields.content {
+                Some(content) if error => failed(content),
+                Some(content) => result(content, media),
                 None => Cow::Borrowed(""),
-            };
-            ParsedBlock::new(block, content)
+            });
+            let part_refusal = || elements(fields.content?).into_iter().find_map(|part| part_refusal(part, error));
+            parsed.block.error = error;
+            parsed.block.refusal = id_refusal(fields.call).or_else(part_refusal);
+            parsed.block.label = if kind == "tool_result" { "".into() } else { kind.into() };
+            parsed.block.spilled_to = fields.content.and_then(text).and_then(|content| spilled_to(&content));
+            parsed
         }
         kind => {
-            let mut block = Block::new(BlockKind::Other, speaker);
-            block.label = kind.into();
-            block.refusal = (!is_known(kind)).then_some(Refusal::Kind);
-            let content = media::unknown(&mut block.media, element);
-            ParsedBlock::new(block, content)
+            let mut parsed = ParsedBlock::read(BlockKind::Other, speaker, |media| media::unknown(media, element));
+            parsed.block.label = kind.into();
+            parsed.block.refusal = (!is_known(kind)).then_some(Refusal::Kind);
+            parsed
         }
     }
 }
@@ -150,11 +126,7 @@ fn without_plan(input: &RawValue) -> Option<String> {
     let mut members: serde_json::Map<String, serde_json::Value> = serde_json::from_str(input.get()).ok()?;
     let added = ["plan", "planFilePath"].map(|name| members.remove(name).is_some());
     let rest = serde_json::value::to_raw_value(&members).ok().filter(|_| added.contains(&true))?;
-    Some(tool::read(PLAN_TOOL, Some(&rest)).readable)
-}
-
-fn key(value: Option<&RawValue>) -> Option<Key> {
-    text_of(value).map(|text| Key::from_text(&text))
+    tool::read(PLAN_TOOL, Some(&rest)).readable
 }
 
 /// Returns the reason for which the API refuses the id of a tool use. Source: its message of refusal, which names the pattern
@@ -208,7 +180,7 @@ pub(super) fn references(content: Option<&RawValue>) -> (bool, bool) {
         return (false, false);
     };
     let elements = elements(content);
-    let has = |kind: &str| elements.iter().any(|element| text_of(member(element, "type")).is_some_and(|known| known == kind));
+    let has = |kind: &str| elements.iter().any(|element| equals(member(element, "type"), kind));
     let loads = has("tool_reference");
     (loads, loads || has("search_result"))
 }
@@ -216,7 +188,7 @@ pub(super) fn references(content: Option<&RawValue>) -> (bool, bool) {
 /// Returns the text of a tool result that reports an error; only the text elements are sent.
 fn failed(content: &RawValue) -> Cow<'_, str> {
     let elements = elements(content);
-    let is_text = |element: &RawValue| text_of(member(element, "type")).is_some_and(|kind| kind == "text");
+    let is_text = |element: &RawValue| equals(member(element, "type"), "text");
     if elements.iter().all(|element| is_text(element)) {
         return result(content, &mut Media::default());
     }
@@ -260,6 +232,24 @@ fn document<'a>(element: &'a RawValue, source: Option<&'a RawValue>, media: &mut
         (Some("text"), Some(data), _) => text(data).unwrap_or_default(),
         (Some("content"), _, Some(content)) => result(content, media),
         _ => media::add_source_document(media, element),
+    }
+}
+
+/// Returns the texts of a tool result that can be shortened safely. File reads are excluded, because the client numbers their
+/// lines.
+pub fn shortenable_texts<'a>(tool: &str, result: &'a mut serde_json::Value) -> Vec<&'a mut String> {
+    let text = |value: &'a mut serde_json::Value| match value {
+        serde_json::Value::String(text) => Some(text),
+        _ => None,
+    };
+    match result {
+        serde_json::Value::Object(members) if tool == "Bash" => members.get_mut("stdout").and_then(text).into_iter().collect(),
+        serde_json::Value::Array(parts) if tool.starts_with("mcp__") => parts
+            .iter_mut()
+            .filter(|part| part["type"] == "text")
+            .filter_map(|part| part.get_mut("text").and_then(text))
+            .collect(),
+        _ => Vec::new(),
     }
 }
 

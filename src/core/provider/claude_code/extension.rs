@@ -7,7 +7,6 @@
 use crate::text::shell::quoted_word;
 use serde_json::{Value, json};
 
-/// Text before the seal.
 const SEAL: &str = "aperture-seal:";
 const SEAL_LENGTH: usize = 16;
 

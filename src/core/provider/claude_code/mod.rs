@@ -4,7 +4,6 @@ mod attachment;
 mod content;
 mod conventions;
 pub mod extension;
-mod hook;
 mod lists;
 mod messages;
 pub(super) mod parse;
@@ -32,7 +31,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-pub use hook::shortenable_texts;
+pub use content::shortenable_texts;
 pub use places::slug;
 
 /// The newest version with whose sessions aperture was tested.

@@ -2,10 +2,9 @@ use super::usage::Figures;
 use super::write::last_iteration;
 use super::{attachment, content, words};
 use crate::model::{
-    Block, BlockKind, Event, Fault, Flags, Key, PlanChange, QueueChange, Refusal, Role, Row, RowKind, ThinkingScope, ToolVerb,
-    Usage,
+    BlockKind, Event, Fault, Flags, Key, PlanChange, QueueChange, Refusal, Role, Row, RowKind, ThinkingScope, ToolVerb, Usage,
 };
-use crate::provider::json::{self, elements, fault, fields, is_true, member, number, text, text_of};
+use crate::provider::json::{self, elements, equals, fault, fields, is_true, member, number, text, text_of, time_of};
 use crate::provider::{ParsedBlock, ParsedRow};
 use crate::text::names::version_numbers;
 use serde_json::value::RawValue;
@@ -22,7 +21,6 @@ const LINE_NUMBER_BYTES: u64 = 6;
 const FILE_BEFORE: &str = "originalFile";
 
 fields! {
-    /// The relevant keys of a row.
     RowFields {
         kind = "type",
         subtype = "subtype",
@@ -68,7 +66,6 @@ fields! {
 }
 
 fields! {
-    /// The relevant keys of a message.
     MessageFields {
         id = "id",
         role = "role",
@@ -102,8 +99,8 @@ fn parse_text(line: &str) -> ParsedRow<'_> {
             }
             first
         }
-        None if is_followed => broken(Fault::Buried),
-        None => broken(fault(line)),
+        None if is_followed => ParsedRow::broken(Fault::Buried),
+        None => ParsedRow::broken(fault(line)),
     }
 }
 
@@ -143,12 +140,6 @@ pub(super) fn recognizes(head: &[u8]) -> bool {
     })
 }
 
-fn broken<'a>(fault: Fault) -> ParsedRow<'a> {
-    let mut row = Row::new(RowKind::Broken);
-    row.event = Some(Box::new(Event::Fault(fault)));
-    ParsedRow { row, blocks: Vec::new(), origin: Default::default() }
-}
-
 /// Returns the role of a row of this type in the client.
 fn row_kind(kind: &str) -> RowKind {
     match kind {
@@ -179,8 +170,7 @@ pub(in crate::provider) fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     row.parent = parent(fields.parent);
     row.answers = key(fields.source);
     row.sidechain = is_true(fields.sidechain);
-    row.timestamp =
-        text_of(fields.timestamp).and_then(|time| time.parse::<jiff::Timestamp>().ok()).map(|time| time.as_millisecond());
+    row.timestamp = time_of(fields.timestamp);
     row.event = event(&kind, fields).map(Box::new);
     let mut blocks = Vec::new();
     match row.kind {
@@ -190,13 +180,10 @@ pub(in crate::provider) fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
         RowKind::Link => system(fields, &mut row, &mut blocks),
         _ => {}
     }
-    for (index, parsed) in blocks.iter_mut().enumerate() {
-        parsed.block.index = index as u32;
-    }
-    row.blocks = blocks.len() as u32;
     let notice = |parsed: &ParsedBlock<'_>| parsed.text().starts_with(words::TASK_NOTICE);
     row.flags.set(Flags::TASK_NOTICE, blocks.iter().any(notice));
-    ParsedRow { row, blocks, origin: [fields.session, fields.directory, fields.version, fields.branch].map(text_of) }
+    let origin = [fields.session, fields.directory, fields.version, fields.branch].map(text_of);
+    ParsedRow { origin, ..ParsedRow::new(row, blocks) }
 }
 
 fn key(value: Option<&RawValue>) -> Option<Key> {
@@ -320,7 +307,7 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     }
     if assistant && content.get().strip_prefix('[').is_some_and(|rest| rest.trim_start() == "]") {
         // The thinking was removed: a block that the client drops preserves the block numbers.
-        blocks.push(ParsedBlock::new(Block::new(BlockKind::Other, Role::Thinking), "".into()));
+        blocks.push(ParsedBlock::of(BlockKind::Other, Role::Thinking, "".into()));
     }
     row.message = key(message.id);
     row.finished = text_of(message.stopped).is_some();
@@ -443,7 +430,7 @@ fn notes(fields: &RowFields<'_>, row: &mut Row, blocks: &[ParsedBlock<'_>], stri
         }
     }
     if let Some(origin) = fields.origin {
-        let is = |name, word: &str| text_of(member(origin, name)).is_some_and(|text| text == word);
+        let is = |name, word: &str| equals(member(origin, name), word);
         row.flags.set(Flags::NOTIFICATION, is("kind", "task-notification") && !is("subkind", "scheduled-trigger"));
     }
     let alone = string || blocks.len() == 1;

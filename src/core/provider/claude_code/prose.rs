@@ -19,101 +19,56 @@ const fn words([o200k, characters, camels, capitals, punctuation_runs, digit_run
 }
 
 pub(super) const TASK_REMINDER: Counts = words([82, 421, 2, 9, 12, 0, 1]);
-/// The client's lead before the tasks of that reminder.
 pub(super) const TASKS: Counts = words([7, 30, 0, 1, 1, 0, 2]);
 pub(super) const FILE_CHANGED: Counts = words([51, 233, 0, 2, 7, 0, 0]);
-/// The client's lead before the change.
 pub(super) const FILE_CHANGE_SEEN: Counts = words([11, 57, 0, 1, 2, 0, 0]);
 pub(super) const FILE_CHANGE_UNSEEN: Counts = words([16, 74, 0, 2, 2, 0, 0]);
-/// A note that a file was read before a compaction.
 pub(super) const FILE_BEFORE_COMPACTION: Counts = words([31, 143, 0, 3, 4, 0, 0]);
-/// A note that a file is open in the editor.
 pub(super) const OPENED_FILE: Counts = words([22, 89, 0, 5, 2, 0, 0]);
-/// A note that lines are selected in the editor.
 pub(super) const SELECTED_LINES: Counts = words([19, 82, 0, 2, 2, 0, 2]);
-/// The client's lead before the skills used before a compaction.
 pub(super) const INVOKED_SKILLS: Counts = words([142, 694, 0, 34, 22, 0, 4]);
-/// The client's lead before a list of skills.
 pub(super) const SKILLS: Counts = words([12, 64, 0, 2, 1, 0, 1]);
 pub(super) const DATE_CHANGE: Counts = words([25, 109, 0, 3, 5, 0, 0]);
-/// A note that ultracode mode is on.
 pub(super) const ULTRACODE_ON: Counts = words([65, 308, 0, 6, 10, 0, 0]);
-/// A short note that ultracode mode is still on.
 pub(super) const ULTRACODE_STILL_ON: Counts = words([26, 109, 0, 3, 2, 0, 0]);
-/// A note that ultracode mode is off.
 pub(super) const ULTRACODE_OFF: Counts = words([18, 74, 0, 2, 3, 0, 0]);
-/// A note on the ultrathink keyword.
 pub(super) const ULTRATHINK: Counts = words([26, 128, 0, 2, 4, 0, 0]);
-/// A note on the workflow keyword.
 pub(super) const WORKFLOW: Counts = words([29, 138, 0, 2, 4, 0, 0]);
-/// The words around a plan made in plan mode.
 pub(super) const PLAN_FILE: Counts = words([32, 150, 0, 3, 4, 0, 4]);
-/// A note that plan mode was exited.
 pub(super) const PLAN_LEFT: Counts = words([25, 100, 0, 5, 5, 0, 2]);
-/// The words around the path of the plan in that note.
 pub(super) const PLAN_LEFT_FILE: Counts = words([14, 58, 0, 1, 1, 0, 0]);
 pub(super) const PLAN_MODE: Counts = words([970, 4766, 20, 165, 154, 20, 56]);
-/// The part of these instructions for an existing plan.
 pub(super) const PLAN_EXISTS: Counts = words([20, 95, 0, 3, 2, 0, 0]);
-/// The part of these instructions for a missing plan.
 pub(super) const NO_PLAN: Counts = words([18, 78, 0, 3, 2, 0, 0]);
-/// A short reminder of plan mode.
 pub(super) const PLAN_STILL_ON: Counts = words([56, 275, 6, 14, 11, 1, 0]);
 pub(super) const AUTO_MODE: Counts = words([208, 948, 2, 11, 43, 0, 4]);
-/// The part of these instructions about finishing the work.
 pub(super) const AUTO_MODE_FINISH: Counts = words([365, 1648, 0, 25, 58, 0, 4]);
-/// The part of these instructions about asking for consent.
 pub(super) const AUTO_MODE_CONSENT: Counts = words([299, 1379, 0, 8, 47, 2, 10]);
-/// The client's lead before these parts if the main instructions are omitted.
 pub(super) const AUTO_MODE_STEER: Counts = words([6, 26, 0, 1, 1, 0, 0]);
-/// The client's lead before the tool preference if nothing else is sent.
 pub(super) const BYPASS: Counts = words([7, 40, 0, 1, 1, 0, 0]);
-/// The instruction to prefer the shell.
 pub(super) const BASH_FIRST: Counts = words([75, 331, 0, 7, 13, 0, 2]);
-/// The instruction to use the shell if it is simpler.
 pub(super) const BASH_RELAXED: Counts = words([104, 453, 1, 16, 19, 0, 2]);
-/// The client's lead before the input of a tool call made by the client.
 pub(super) const CALL: Counts = words([10, 43, 0, 1, 1, 0, 0]);
-/// The client's lead before the result of such a call.
 pub(super) const RESULT: Counts = words([6, 22, 0, 0, 1, 0, 0]);
 pub(super) const EMPTY_FILE: Counts = words([20, 87, 0, 1, 7, 0, 0]);
-/// A note that a file was truncated.
 pub(super) const CUT_FILE: Counts = words([40, 159, 0, 5, 4, 1, 0]);
-/// The words before the notice of a background task.
 pub(super) const NOTIFICATION: Counts = words([93, 494, 0, 46, 13, 0, 5]);
-/// The words before a message from another source than the user.
 pub(super) const OTHER_SOURCE: Counts = words([12, 48, 0, 36, 4, 0, 1]);
-/// The words around a prompt typed while the model was working.
 pub(super) const QUEUED: Counts = words([54, 282, 0, 5, 6, 0, 3]);
-/// The client's lead before the first list of agents.
 pub(super) const AGENTS: Counts = words([8, 41, 0, 2, 1, 0, 0]);
-/// The client's lead before new agents.
 pub(super) const AGENTS_NEW: Counts = words([11, 53, 0, 2, 1, 0, 0]);
-/// The client's lead before removed agents.
 pub(super) const AGENTS_GONE: Counts = words([6, 30, 0, 1, 0, 0, 0]);
-/// Instructions for starting several agents at once.
 pub(super) const AGENTS_AT_ONCE: Counts = words([25, 135, 0, 1, 2, 0, 2]);
-/// The instruction not to mention a list change to the user.
 pub(super) const AMBIENT: Counts = words([26, 118, 0, 1, 1, 0, 2]);
-/// The client's lead before the instructions of MCP servers.
 pub(super) const SERVERS: Counts = words([21, 122, 0, 9, 2, 0, 3]);
-/// The client's lead before removed MCP servers.
 pub(super) const SERVERS_GONE: Counts = words([12, 73, 0, 5, 1, 0, 0]);
-/// The words around MCP servers that are not connected yet.
 pub(super) const PENDING_SERVERS: Counts = words([83, 424, 2, 10, 10, 0, 3]);
-/// The client's lead before deferred tools.
 pub(super) const TOOLS: Counts = words([50, 248, 4, 13, 7, 0, 0]);
-/// The words around MCP server tools that are available again.
 pub(super) const SERVER_TOOLS_BACK: Counts = words([26, 125, 1, 6, 3, 1, 0]);
-/// The words around other tools that are available again.
 pub(super) const TOOLS_BACK: Counts = words([23, 110, 1, 3, 3, 1, 0]);
-/// The words around the number of removed MCP server tools.
 pub(super) const MANY_TOOLS_GONE: Counts = words([24, 107, 1, 6, 3, 1, 0]);
-/// The client's lead before removed MCP server tools.
 pub(super) const SERVER_TOOLS_GONE: Counts = words([24, 123, 1, 7, 2, 0, 0]);
-/// The client's lead before other removed tools.
 pub(super) const TOOLS_GONE: Counts = words([22, 107, 1, 4, 1, 0, 0]);
-/// The client's lead before new diagnostics.
 pub(super) const DIAGNOSTICS: Counts = words([8, 51, 0, 1, 1, 0, 1]);
 
 /// The client's lead before the notice of a background task.
@@ -146,7 +101,6 @@ impl Composed {
         self
     }
 
-    /// Returns the content of a reminder and its unrecorded part.
     pub fn into_reminder(self) -> (String, Option<Unrecorded>) {
         if self.words == Counts::default() {
             return (wrap_with("", &self.data).0, None);

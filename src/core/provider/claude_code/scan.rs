@@ -55,7 +55,6 @@ pub(super) struct Scan {
     usage: UsageScan,
 }
 
-/// The totals of one side of a file.
 #[derive(Default)]
 struct Side {
     totals: Totals,

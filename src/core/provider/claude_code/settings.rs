@@ -131,12 +131,8 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_is_laid_out_as_the_client_does() {
+    fn new_and_existing_settings_are_laid_out_as_the_client_does() {
         expect_file!["settings/new.json"].assert_eq(&installed_in("\n"));
-    }
-
-    #[test]
-    fn existing_settings_stay_unchanged() {
         let settings = "{\n\t\"model\":   \"opus\",\n\t\"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"say done\"}]}] }\n}";
         expect_file!["settings/extended.json"].assert_eq(&installed_in(settings));
     }

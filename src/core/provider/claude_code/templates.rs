@@ -8,13 +8,12 @@ use super::attachment::{Rendered, element};
 use super::lists;
 use super::prose::{self, Composed};
 use crate::model::{BlockKind, Media};
-use crate::provider::json::{elements, is_true, member, members, number, text};
+use crate::provider::json::{elements, is_true, member, members, number, shown, text};
 use crate::provider::media;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 const TAG: &str = "system-reminder";
-/// Prefix of a message from another source.
 const OTHER_SOURCE: &str = "[MESSAGE FROM";
 
 pub(super) struct Payload<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
@@ -30,7 +29,7 @@ impl<'a> Payload<'a> {
 
     /// Returns the text of a member; other values verbatim, and empty if it is absent.
     pub fn text(&self, name: &str) -> Cow<'a, str> {
-        self.get(name).map(|value| text(value).unwrap_or(Cow::Borrowed(value.get()))).unwrap_or_default()
+        self.get(name).map(shown).unwrap_or_default()
     }
 
     /// Returns the text of a member; `None` if it is empty or absent.
@@ -282,7 +281,7 @@ fn queued<'a>(payload: &Payload<'a>) -> Vec<Rendered<'a>> {
     for part in elements(prompt) {
         match element(part) {
             Rendered::Text(text, _) if member(part, "text").is_some() => texts.push(text),
-            shown @ Rendered::Media(..) => media.push(shown),
+            image @ Rendered::Media(..) => media.push(image),
             Rendered::Text(..) => {}
         }
     }

@@ -1,5 +1,6 @@
-use crate::model::{Keywords, Tool, ToolVerb};
+use crate::model::{Tool, ToolVerb};
 use crate::provider::command::{one_line, printed_file, scope as hash, unmarked};
+use crate::provider::tool_input::{Call, Input};
 use crate::provider::{files, json};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -13,35 +14,21 @@ const TARGET_KEYS: &[&str] = &[
 /// Input members of an edit that hold the new text; the other members refer to earlier content.
 pub(super) const NEW_SIDE: &[&str] = &["new_string", "content", "new_source", "new_str", "file_text"];
 
-/// A parsed tool use: the tool, its input as text, and the part of the input that refers to earlier content.
-pub(super) struct ToolInput {
-    pub tool: Tool,
-    pub files: Keywords,
-    pub readable: String,
-    pub refers: String,
-}
+/// Input members that select a part of a file.
+const PARTS: [&str; 3] = ["offset", "limit", "pages"];
 
-pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
-    let members: Vec<(Cow<'_, str>, &RawValue)> = input.map(json::members).unwrap_or_default();
-    let texts: Vec<(&str, Cow<'_, str>)> =
-        members.iter().map(|(key, value)| (key.as_ref(), json::text(*value).unwrap_or(Cow::Borrowed(value.get())))).collect();
-    let get = |key: &str| texts.iter().rev().find(|(known, _)| *known == key).map(|(_, text)| text.as_ref());
-    let target = TARGET_KEYS
-        .iter()
-        .find_map(|key| get(key))
-        .or_else(|| texts.iter().find(|(_, text)| !text.is_empty()).map(|(_, text)| text.as_ref()))
-        .unwrap_or_default();
-
-    let target = unmarked(target);
+pub(super) fn read(name: &str, input: Option<&RawValue>) -> Call {
+    let input = Input::new(input, json::shown);
+    let target = TARGET_KEYS.iter().find_map(|key| input.get(key)).or_else(|| input.first());
+    let target = unmarked(target.unwrap_or_default());
     let mut verb = verb(name);
     let mut shown = Cow::Borrowed(target);
     let (mut scope, mut whole, mut lines) = (0, false, String::new());
     match verb {
         ToolVerb::Read => {
-            whole = get("offset").is_none() && get("limit").is_none() && get("pages").is_none();
-            lines = line_range(get("offset"), get("limit"));
-            scope =
-                hash(&[get("offset").unwrap_or_default(), get("limit").unwrap_or_default(), get("pages").unwrap_or_default()]);
+            whole = PARTS.iter().all(|part| input.get(part).is_none());
+            lines = line_range(input.get("offset"), input.get("limit"));
+            scope = hash(&PARTS.map(|part| input.get(part).unwrap_or_default()));
         }
         ToolVerb::Run => {
             scope = hash(&[target.trim()]);
@@ -51,33 +38,23 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
                 (verb, shown) = (ToolVerb::Read, Cow::Owned(printed.path));
             }
         }
-        ToolVerb::Search | ToolVerb::Other => scope = hash(&[input.map_or("", RawValue::get)]),
+        ToolVerb::Search | ToolVerb::Other => scope = hash(&[input.whole]),
         ToolVerb::Plan | ToolVerb::Edit => {}
     }
     let files = match verb {
         ToolVerb::Plan => Vec::new(),
-        ToolVerb::Run | ToolVerb::Read if get("command").is_some() => {
-            files::of_command(unmarked(get("command").unwrap_or_default()), "")
+        ToolVerb::Run | ToolVerb::Read if input.get("command").is_some() => {
+            files::of_command(unmarked(input.get("command").unwrap_or_default()), "")
         }
         ToolVerb::Read | ToolVerb::Edit if !target.is_empty() => vec![target.to_owned()],
-        _ => texts.iter().filter(|(_, text)| files::is_file(text)).map(|(_, text)| text.to_string()).collect(),
+        _ => input.files(),
     };
-    let join = |keep: &dyn Fn(&str) -> bool| {
-        let mut text = String::new();
-        for (key, value) in texts.iter().filter(|(key, _)| keep(key)) {
-            text.push_str(key);
-            text.push_str(": ");
-            text.push_str(value);
-            text.push('\n');
-        }
-        text
-    };
-    let (edit, parameters) = (verb == ToolVerb::Edit, texts.len() as u32);
-    ToolInput {
+    let parameters = input.parameters();
+    Call {
         tool: Tool { scope, whole, lines: lines.into(), parameters, ..Tool::new(name, verb, &one_line(&shown)) },
         files: files.iter().map(String::as_str).collect(),
-        readable: join(&|_| true),
-        refers: join(&|key| !(edit && NEW_SIDE.contains(&key))),
+        readable: Some(input.lines(|_| true)),
+        refers: input.lines(|name| verb != ToolVerb::Edit || !NEW_SIDE.contains(&name)),
     }
 }
 
@@ -109,7 +86,7 @@ fn verb(name: &str) -> ToolVerb {
 mod tests {
     use super::*;
 
-    fn input(name: &str, json: &str) -> ToolInput {
+    fn input(name: &str, json: &str) -> Call {
         read(name, Some(serde_json::from_str(json).unwrap()))
     }
 
@@ -125,7 +102,7 @@ mod tests {
     fn an_edit_refers_to_the_old_side_only() {
         let edit = input("Edit", r#"{"file_path":"/a","old_string":"old\nline","new_string":"fresh"}"#);
         assert_eq!(edit.refers, "file_path: /a\nold_string: old\nline\n");
-        assert!(edit.readable.contains("fresh"));
+        assert!(edit.readable.unwrap().contains("fresh"));
     }
 
     #[test]

@@ -2,9 +2,8 @@
 //! requests.
 
 use super::parse;
-use crate::model::Key;
 use crate::provider::UnsentRecord;
-use crate::provider::json::{self, member, strings, text_of, with_values};
+use crate::provider::json::{self, key_of, member, strings, text_of, with_values};
 use serde_json::value::RawValue;
 
 /// Minimum length of a text that leaves the copy of a result, in bytes, quotes included: shorter ones are ids, paths and states, which the
@@ -17,7 +16,7 @@ const REMOVED: &str = r#""[removed by aperture shrink]""#;
 /// Classifies a row that the client never sends and does not link to others.
 pub(super) fn record(row: &[u8]) -> Option<UnsentRecord> {
     let whole: &RawValue = json::first(row)?;
-    let key = |name| text_of(member(whole, name)).map(|text| Key::from_text(&text));
+    let key = |name| key_of(member(whole, name));
     match &*text_of(member(whole, "type"))? {
         "file-history-snapshot" | "file-history-delta" => {
             Some(UnsentRecord::FileSnapshot { message: key("messageId")?, continues: key("snapshotMessageId") })
@@ -44,6 +43,7 @@ pub(super) fn short_display(row: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Key;
 
     #[test]
     fn the_copy_of_a_result_keeps_its_shape_and_its_short_texts() {

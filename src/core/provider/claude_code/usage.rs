@@ -1,7 +1,7 @@
 //! Collects the bills of a session file from the rows that have figures.
 
 use crate::model::{BilledTokens, FileUsage, ResponseUsage};
-use crate::provider::json::{self, elements, number, skimmed, text_of};
+use crate::provider::json::{self, elements, equals, number, skimmed, text_of, time_of};
 use crate::provider::usage::{Bills, response_key};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
@@ -16,7 +16,6 @@ static APART_KINDS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| APART.map(
 pub(super) const SYNTHETIC: &str = "<synthetic>";
 
 skimmed! {
-    /// The keys of a row with figures.
     BilledRow {
         kind = "type",
         subtype = "subtype",
@@ -95,7 +94,6 @@ skimmed! {
 }
 
 impl<'a> BilledMessage<'a> {
-    /// Returns the figures of the message; `None` if it has none.
     pub(super) fn figures(&self) -> Option<Figures<'a>> {
         json::skim(self.usage?.as_bytes())
     }
@@ -110,21 +108,20 @@ impl UsageScan {
     /// Takes the next row with figures, those of its message, or the next boundary. Returns true if the message has an identity, so that
     /// a row with equal values adds nothing.
     pub(super) fn row(&mut self, row: &BilledRow<'_>, figures: Option<&Figures<'_>>) -> bool {
-        let Some(time) = time(row.time) else { return false };
+        let Some(time) = time_of(row.time) else { return false };
         let kind = text_of(row.kind).unwrap_or_default();
-        if kind == "system" && text_of(row.subtype).is_some_and(|subtype| subtype == "compact_boundary") {
+        if kind == "system" && equals(row.subtype, "compact_boundary") {
             self.bills.usage.compactions.push(time);
         } else if let (Some(message), Some(figures)) = (&row.message, figures) {
             return self.add(time, message, figures, row.request, row.cost);
         } else if let Some(held) = row.data.and_then(|data| data.message)
             && let Some((message, figures)) = held.message.and_then(|message| Some((message, message.figures()?)))
         {
-            self.add(self::time(held.time).unwrap_or(time), &message, &figures, held.request, held.cost);
+            self.add(time_of(held.time).unwrap_or(time), &message, &figures, held.request, held.cost);
         }
         false
     }
 
-    /// Returns the bills of all rows.
     pub(super) fn finish(self) -> FileUsage {
         self.bills.usage
     }
@@ -183,7 +180,7 @@ fn bill(figures: &Figures<'_>, time: i64, model: u32) -> ResponseUsage {
         tokens: billed(figures),
         dollars: None,
         searches: number(figures.tools.and_then(|tools| tools.searches)).unwrap_or_default(),
-        fast: text_of(figures.speed).is_some_and(|speed| speed == "fast"),
+        fast: equals(figures.speed, "fast"),
         exceeds_window: false,
     }
 }
@@ -201,10 +198,6 @@ fn billed(figures: &Figures<'_>) -> BilledTokens {
         cache_write_1h: long,
         cache_read: count(figures.read),
     }
-}
-
-fn time(value: Option<&str>) -> Option<i64> {
-    Some(text_of(value)?.parse::<jiff::Timestamp>().ok()?.as_millisecond())
 }
 
 #[cfg(test)]
@@ -325,23 +318,15 @@ mod tests {
     }
 
     #[test]
-    fn without_a_request_id_the_message_id_is_the_identity() {
+    fn the_message_and_the_request_are_the_identity_in_all_files() {
         assert_eq!(outputs(&scan(&[row("m1", "", 1), row("m1", "", 9), row("m2", "", 2)])), [9, 2]);
         let requests = [row("m1", "'requestId': 'r1',", 1), row("m1", "'requestId': 'r2',", 2)];
         assert_eq!(outputs(&scan(&requests)), [1, 2], "two requests");
         assert_eq!(outputs(&scan(&[row("", "", 1), row("", "", 1)])), [1, 1], "no identity at all");
-    }
-
-    #[test]
-    fn the_keys_are_equal_in_all_files() {
         let key = |rows: &[String]| scan(rows).responses[0].key;
         let sidechain = row("m1", "'requestId': 'r1', 'isSidechain': true,", 4);
         assert_eq!(key(&[row("m1", "'requestId': 'r1',", 1)]), key(&[row("m0", "", 1), sidechain.clone()][1..]));
         assert_ne!(key(&[sidechain]), key(&[row("m1", "", 1)]));
-    }
-
-    #[test]
-    fn subagents_count_in_their_rows_and_in_progress_rows_of_their_parent_once() {
         let sidechain = row("m1", "'requestId': 'r1', 'isSidechain': true,", 4);
         let held = format!("{{'type': 'progress', 'timestamp': '2026-11-21T10:00:01Z', 'data': {{'message': {sidechain}}}}}");
         assert_eq!(outputs(&scan(&[sidechain, held.clone()])), [4]);
@@ -349,15 +334,11 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_the_client_have_no_bill_and_a_stated_cost_is_kept() {
+    fn boundaries_and_texts_of_the_client_have_no_bill_and_a_stated_cost_is_kept() {
         let synthetic = row("m1", "", 1).replace("claude-opus-4-8", SYNTHETIC);
         let found =
             scan(&[synthetic, row("m2", "'costUSD': 0.5,", 1), "{'usage': ".to_owned(), row("m3", "'costUSD': null,", 1)]);
         assert_eq!(found.responses.iter().map(|response| response.dollars).collect::<Vec<_>>(), [Some(0.5), None]);
-    }
-
-    #[test]
-    fn compactions_have_their_time() {
         let boundary = "{'type': 'system', 'subtype': 'compact_boundary', 'timestamp': '1970-01-01T00:00:02Z'}";
         assert_eq!(scan(&[boundary.to_owned()]).compactions, [2000]);
     }

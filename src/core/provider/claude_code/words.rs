@@ -7,7 +7,7 @@
 use super::parse::RowFields;
 use crate::model::{BlockKind, Flags, Role, Row};
 use crate::provider::ParsedBlock;
-use crate::provider::json::{elements, is_true, member, members, text, text_of};
+use crate::provider::json::{elements, equals, is_true, member, members, text, text_of};
 use crate::provider::words::{Span, TYPED_BYTES, is_wrapped, span, typed};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
@@ -151,7 +151,7 @@ fn in_result(fields: &RowFields<'_>, content: &str, error: bool) -> Vec<Span> {
     if let Some((from, length)) = exact {
         return typed(content, from, from + length);
     }
-    let denied = text_of(fields.denial).is_some_and(|kind| kind == "user-rejected");
+    let denied = equals(fields.denial, "user-rejected");
     // A shortened result begins with the marker line of aperture, followed by the user's words.
     if error && (denied || REJECTED.iter().any(|known| content.starts_with(known)) || is_rejected(fields)) {
         let said = REASONS.iter().filter_map(|known| content.find(known)).min();

@@ -6,10 +6,11 @@ use super::content;
 use super::parse::{self, MessageFields, RowFields};
 use super::usage::Figures;
 use crate::model::{BlockKind, Event, Image, Key, Media, MediaFault, Refusal, Slot, ThinkingScope};
-use crate::provider::json::{self, elements, member, members, number, range_in, text, text_of, with_figures, with_values};
+use crate::provider::json::{
+    self, elements, equals, member, members, number, range_in, text, text_of, with_figures, with_values,
+};
 use crate::provider::{ForkedRow, MediaPlace, NewRow, Stub};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -23,7 +24,6 @@ pub(super) fn slot(row: &[u8], index: u32) -> Option<Slot> {
     slot_in(&parse::fields(row)?, index)
 }
 
-/// Same as [`slot`], for the fields of a row.
 pub(in crate::provider) fn slot_in(fields: &RowFields<'_>, index: u32) -> Option<Slot> {
     let element = match values(fields)? {
         Values::Text(_) => return Some(Slot::Content(index)),
@@ -94,9 +94,7 @@ pub(super) fn accepted(row: &[u8], index: u32, media: &[(MediaPlace, String)]) -
     }?;
     let kind = text_of(member(element, "type")).unwrap_or_default();
     match (&*kind, media) {
-        ("tool_use", []) if text_of(fields.kind).is_some_and(|kind| kind == "assistant") => {
-            Some((Slot::Element(index), with_name_and_input(element)))
-        }
+        ("tool_use", []) if equals(fields.kind, "assistant") => Some((Slot::Element(index), with_name_and_input(element))),
         ("tool_result", _) => {
             let (content, mut before, mut edits) = (member(element, "content")?, Media::default(), Vec::new());
             let is_failed = json::is_true(member(element, "is_error"));
@@ -194,9 +192,7 @@ pub(in crate::provider) fn encode(slot: Slot, kind: BlockKind, content: &str) ->
 
 /// Decodes a value of a slot into text, for a session whose file is gone.
 pub(in crate::provider) fn decode(value: &[u8]) -> String {
-    let Some(value) = std::str::from_utf8(value).ok().and_then(|value| serde_json::from_str::<&RawValue>(value).ok()) else {
-        return String::new();
-    };
+    let Ok(value) = serde_json::from_slice::<&RawValue>(value) else { return String::new() };
     if value.get().starts_with('[') {
         return content::result(value, &mut Media::default()).into_owned();
     }
@@ -207,11 +203,8 @@ pub(in crate::provider) fn decode(value: &[u8]) -> String {
         Some("text") => text_of(member(value, "text")).unwrap_or_default().into_owned(),
         Some(kind @ ("image" | "document")) => format!("[{kind}]"),
         _ => {
-            let texts = members(value).into_iter().map(|(key, value)| {
-                let text = text(value).unwrap_or(Cow::Borrowed(value.get()));
-                format!("{key}: {text}\n")
-            });
-            texts.collect()
+            let line = |(name, value)| format!("{name}: {}\n", json::shown(value));
+            members(value).into_iter().map(line).collect()
         }
     }
 }
@@ -243,15 +236,13 @@ fn add_iteration(value: &[u8], usage: &RawValue, lowered: &RawValue) -> Option<V
         figure("cache_read_input_tokens"),
         figure("cache_creation_input_tokens"),
     );
-    let end = |part: &RawValue| part.get().as_ptr() as usize - value.as_ptr() as usize + part.get().len();
+    let last = |part: &RawValue| range_in(value, part).end - 1;
     let (range, text) = match member(usage, "iterations") {
-        Some(list) if !elements(list).is_empty() => (end(list) - 1..end(list) - 1, format!(",{entry}")),
-        Some(list) => (end(list) - list.get().len()..end(list), format!("[{entry}]")),
-        None => (end(usage) - 1..end(usage) - 1, format!(r#","iterations":[{entry}]"#)),
+        Some(list) if !elements(list).is_empty() => (last(list)..last(list), format!(",{entry}")),
+        Some(list) => (range_in(value, list), format!("[{entry}]")),
+        None => (last(usage)..last(usage), format!(r#","iterations":[{entry}]"#)),
     };
-    let mut with = value.to_vec();
-    with.splice(range, text.into_bytes());
-    Some(with)
+    Some(with_values(value, vec![(range, text.into_bytes())]))
 }
 
 /// Returns the iteration from which the client takes the window size: the last one, if it has all figures. There is none without
@@ -260,7 +251,7 @@ pub(super) fn last_iteration<'a>(usage: &Figures<'a>) -> Option<(&'a RawValue, F
     let list = usage.iterations.filter(|list| list.len() > 2 && !is_zero(usage))?;
     let last = elements(list).pop()?;
     let figures: Figures<'a> = json::skim(last.get().as_bytes())?;
-    let is_message = text_of(figures.kind).is_some_and(|kind| kind == "message");
+    let is_message = equals(figures.kind, "message");
     let has_all =
         [figures.input, figures.output, figures.read, figures.creation].into_iter().all(|value| number(value).is_some());
     (is_message && has_all && !is_zero(&figures)).then_some((last, figures))
@@ -371,7 +362,7 @@ pub(super) fn reads_iterations(row: &[u8]) -> bool {
 /// Returns true if a row stores the system prompt and the tools as first sent, which the client sends unchanged from then on.
 pub(super) fn prompt_snapshot(row: &[u8]) -> bool {
     let Some(attachment) = parse::fields(row).and_then(|fields| fields.attachment) else { return false };
-    text_of(member(attachment, "type")).is_some_and(|kind| kind == "prompt_snapshot")
+    equals(member(attachment, "type"), "prompt_snapshot")
 }
 
 /// Returns true if a message consists of one thinking block.

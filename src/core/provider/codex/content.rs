@@ -2,8 +2,8 @@
 
 use super::item::{Piece, Sort};
 use super::tool;
-use crate::model::{Block, BlockKind, Excerpts, Key, Media, Role};
-use crate::provider::json::{elements, member, text, text_of};
+use crate::model::{Block, BlockKind, Media, Role};
+use crate::provider::json::{elements, key_of, member, shown, text, text_of};
 use crate::provider::{ParsedBlock, media, words};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -46,50 +46,40 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     match piece.sort {
         Sort::Text => spoken(piece),
         Sort::Image => {
-            let mut block = Block::new(BlockKind::Image, Role::User);
-            let content = media::add_image(&mut block.media, member(piece.element, "image_url"));
-            ParsedBlock::new(block, content)
+            let url = member(piece.element, "image_url");
+            ParsedBlock::read(BlockKind::Image, Role::User, |media| media::add_image(media, url))
         }
-        Sort::Document => {
-            let mut block = Block::new(BlockKind::Document, Role::User);
-            let content = media::add_document(&mut block.media, piece.element);
-            ParsedBlock::new(block, content)
-        }
+        Sort::Document => ParsedBlock::read(BlockKind::Document, Role::User, |media| media::add_document(media, piece.element)),
         Sort::Thinking => {
-            let mut block = Block::new(BlockKind::Thinking, Role::Thinking);
-            block.signature_bytes = text_of(piece.item.encrypted).map_or(0, |sealed| sealed.len() as u32);
             let parts = [piece.item.summary, piece.item.content].into_iter().flatten().flat_map(elements);
             let texts: Vec<Cow<'a, str>> = parts.filter_map(|part| text_of(member(part, "text"))).collect();
-            ParsedBlock::new(block, joined(texts))
+            ParsedBlock::thinking(joined(texts), piece.item.encrypted)
         }
         Sort::Call | Sort::TextCall | Sort::OwnCall => call(piece),
         Sort::Output => {
-            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            block.call = text_of(piece.item.call).map(|call| Key::from_text(&call));
-            let content = piece.item.output.map(|output| result(output, &mut block.media)).unwrap_or_default();
-            block.error = failed(&content);
-            if is_answer(&content) {
-                block.words = words::span(0, content.len()).into_iter().collect();
+            let mut parsed = ParsedBlock::result(key_of(piece.item.call), |media| {
+                piece.item.output.map(|output| result(output, media)).unwrap_or_default()
+            });
+            parsed.block.error = failed(&parsed.content);
+            if is_answer(&parsed.content) {
+                parsed.block.words = words::span(0, parsed.content.len()).into_iter().collect();
             }
-            ParsedBlock::new(block, content)
+            parsed
         }
         Sort::Tools => {
-            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            block.call = text_of(piece.item.call).map(|call| Key::from_text(&call));
-            ParsedBlock::new(block, Cow::Borrowed(piece.item.tools.map_or("", RawValue::get)))
+            ParsedBlock::result(key_of(piece.item.call), |_| Cow::Borrowed(piece.item.tools.map_or("", RawValue::get)))
         }
         Sort::Other => {
             let kind = text_of(member(piece.element, "type")).unwrap_or_default();
-            let mut block = Block::new(BlockKind::Other, role(piece));
-            block.label = if kind.is_empty() { "item".into() } else { (&*kind).into() };
             // The summary of a compaction is encrypted: the text that the model sees is not in the file.
             let sealed = member(piece.element, "encrypted_content").and_then(text);
-            block.signature_bytes = sealed.as_ref().map_or(0, |sealed| sealed.len() as u32);
-            let content = match sealed {
+            let mut parsed = ParsedBlock::read(BlockKind::Other, role(piece), |media| match &sealed {
                 Some(_) => Cow::Owned(format!("[{kind}]")),
-                None => media::unknown(&mut block.media, piece.element),
-            };
-            ParsedBlock::new(block, content)
+                None => media::unknown(media, piece.element),
+            });
+            parsed.block.label = if kind.is_empty() { "item".into() } else { (&*kind).into() };
+            parsed.block.signature_bytes = sealed.map_or(0, |sealed| sealed.len() as u32);
+            parsed
         }
     }
 }
@@ -146,31 +136,19 @@ fn label(content: &str) -> String {
 }
 
 fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
-    let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
-    block.call = text_of(piece.item.call).map(|call| Key::from_text(&call));
     let kind = text_of(piece.item.kind).unwrap_or_default();
     let name = text_of(piece.item.name).unwrap_or_else(|| Cow::Owned(kind.trim_end_matches("_call").to_owned()));
-    let (content, read) = match piece.sort {
-        Sort::TextCall => {
-            let input = piece.item.input.map(|input| text(input).unwrap_or(Cow::Borrowed(input.get()))).unwrap_or_default();
-            let read = tool::of_text(&name, &input);
-            (input, read)
-        }
-        Sort::Call => {
-            let arguments = piece.item.arguments.map(|value| text(value).unwrap_or(Cow::Borrowed(value.get())));
-            let arguments = arguments.unwrap_or_default();
-            let read = tool::of_object(&name, &arguments);
-            (arguments, read)
-        }
-        _ => {
-            block.label = (&*kind).into();
-            let input = piece.item.action.or(piece.item.arguments).map_or("{}", RawValue::get);
-            (Cow::Borrowed(input), tool::of_object(&name, input))
-        }
+    let input = match piece.sort {
+        Sort::TextCall => piece.item.input.map(shown).unwrap_or_default(),
+        Sort::Call => piece.item.arguments.map(shown).unwrap_or_default(),
+        _ => Cow::Borrowed(piece.item.action.or(piece.item.arguments).map_or("{}", RawValue::get)),
     };
-    block.tool = Some(Box::new(read.tool));
-    block.excerpts = Excerpts { files: read.files, ..Excerpts::default() }.some();
-    ParsedBlock { readable: read.readable, refers: read.refers, ..ParsedBlock::new(block, content) }
+    let read = if piece.sort == Sort::TextCall { tool::of_text(&name, &input) } else { tool::of_object(&name, &input) };
+    let mut parsed = ParsedBlock::tool_use(key_of(piece.item.call), input, read);
+    if piece.sort == Sort::OwnCall {
+        parsed.block.label = (&*kind).into();
+    }
+    parsed
 }
 
 /// Returns the text of a result: a string, or its items joined by line feeds; images and documents are added to

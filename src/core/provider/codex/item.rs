@@ -1,11 +1,10 @@
 //! Items of the conversation, and their pieces, which are the blocks. Parsing and writing both number blocks by [`pieces`].
 
-use crate::provider::json::{elements, fields, member, text_of};
+use crate::provider::json::{elements, equals, fields, member, text_of};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 fields! {
-    /// The relevant keys of an item.
     ItemFields {
         kind = "type",
         role = "role",
@@ -51,14 +50,13 @@ pub(super) enum Sort {
     /// A call of a built-in tool of the client or the API, whose input is not a string.
     OwnCall,
     Output,
-    /// The output of a tool search.
     Tools,
     Other,
 }
 
 pub(super) fn is_of_model(item: &ItemFields<'_>) -> bool {
     match &*item.kind() {
-        "message" => text_of(item.role).is_some_and(|role| role == "assistant"),
+        "message" => equals(item.role, "assistant"),
         kind => kind == "reasoning" || kind.ends_with("_call"),
     }
 }

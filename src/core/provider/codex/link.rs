@@ -279,26 +279,14 @@ mod tests {
     }
 
     #[test]
-    fn a_bill_follows_its_response() {
+    fn a_bill_belongs_to_the_response_before_or_after_it() {
         assert_eq!(responses("prompt think call 100 output say 200 prompt say 300"), [(2, 100), (1, 200), (1, 300)]);
         assert_eq!(responses("prompt think call output 100 say 200"), [(2, 100), (1, 200)]);
-    }
-
-    #[test]
-    fn a_repeated_bill_is_not_that_of_the_next_response() {
         assert_eq!(responses("prompt call 100 output 100 100 think 100 say 200 200"), [(1, 100), (2, 200)]);
         // The second response was interrupted.
         assert_eq!(responses("prompt call 100 output think 100"), [(1, 100), (1, 0)]);
-    }
-
-    #[test]
-    fn a_bill_can_precede_its_response() {
         let turns = "prompt 100 think call output call output 100 200 say prompt 200 300 call output 300 400 say 400";
         assert_eq!(responses(turns), [(3, 100), (1, 200), (1, 300), (1, 400)]);
-    }
-
-    #[test]
-    fn each_turn_has_its_own_order_of_bills() {
         assert_eq!(
             responses("prompt 100 call output 100 200 say prompt 200 call 300 output say 400"),
             [(1, 100), (1, 200), (1, 300), (1, 400)]

@@ -46,7 +46,6 @@ fn push(messages: &mut Vec<Message>, role: &'static str, parts: Vec<Part>) {
     }
 }
 
-/// Returns the role of the message in which a block is sent.
 fn role(kind: RowKind, block: &Block) -> &'static str {
     match (kind, block.role) {
         (_, Role::System) if kind != RowKind::Assistant => Role::System.name(),

@@ -160,9 +160,4 @@ impl Billing for Codex {
     fn usage(&self, value: &[u8], sent: u64, _row: &[u8]) -> Option<Vec<u8>> {
         write::usage(value, sent)
     }
-
-    fn cache_milliseconds(&self, _: &[u8]) -> i64 {
-        // OpenAI caches a prefix for five to ten minutes after its last use.
-        300_000
-    }
 }

@@ -3,7 +3,7 @@
 use super::item::{self, Piece};
 use super::{content, cut, write};
 use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, Usage};
-use crate::provider::json::{self, elements, fault, fields, member, number, range_in, text, text_of};
+use crate::provider::json::{self, elements, equals, fault, fields, key_of, member, number, range_in, text, text_of, time_of};
 use crate::provider::{ParsedBlock, ParsedRow, SentUnder};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -11,7 +11,6 @@ use std::ops::Range;
 use twox_hash::XxHash3_128;
 
 fields! {
-    /// The relevant keys of a row.
     RowFields {
         timestamp = "timestamp",
         kind = "type",
@@ -44,21 +43,16 @@ fields! {
 
 /// Parses one line as a row; any bytes give a row. The client ignores a line of several values, so it is parsed as broken.
 pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
-    let Ok(line) = std::str::from_utf8(bytes) else { return broken(Fault::NotJson) };
+    let Ok(line) = std::str::from_utf8(bytes) else { return ParsedRow::broken(Fault::NotJson) };
     let Ok(fields) = serde_json::from_str::<RowFields<'_>>(line) else {
-        return broken(match fault(line) {
+        return ParsedRow::broken(match fault(line) {
             Fault::NotJson if !unread_rows(bytes).is_empty() => Fault::Buried,
             fault => fault,
         });
     };
     let mut parsed = whole(&fields);
-    for (index, parsed) in parsed.blocks.iter_mut().enumerate() {
-        parsed.block.index = index as u32;
-    }
-    parsed.row.blocks = parsed.blocks.len() as u32;
     parsed.row.id = Some(identity(line, &fields));
-    let time = text_of(fields.timestamp).and_then(|time| time.parse::<jiff::Timestamp>().ok());
-    parsed.row.timestamp = time.map(|time| time.as_millisecond());
+    parsed.row.timestamp = time_of(fields.timestamp);
     parsed
 }
 
@@ -91,14 +85,8 @@ pub(super) fn recognizes(head: &[u8]) -> bool {
     head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).any(is_row)
 }
 
-fn broken<'a>(fault: Fault) -> ParsedRow<'a> {
-    let mut row = Row::new(RowKind::Broken);
-    row.event = Some(Box::new(Event::Fault(fault)));
-    plain(row)
-}
-
 fn plain<'a>(row: Row) -> ParsedRow<'a> {
-    ParsedRow { row, blocks: Vec::new(), origin: Default::default() }
+    ParsedRow::new(row, Vec::new())
 }
 
 /// Returns the identity of a row: a hash of the line without the values that edits replace, the ordinal, which changes if a row
@@ -165,15 +153,15 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
             let parent = text_of(base("thread_id")).filter(|_| inherits.is_some());
             let from = parent.or_else(|| text_of(payload.forked)).filter(|id| !id.is_empty());
             row.event = from.map(|session| Box::new(Event::ForkedFrom { session: session.into_owned(), inherits }));
-            row.flags.set(Flags::NUMBERED, text_of(payload.mode).is_some_and(|mode| mode == "paginated"));
+            row.flags.set(Flags::NUMBERED, equals(payload.mode, "paginated"));
             let branch = payload.git.and_then(|git| member(git, "branch"));
             let origin = [payload.id, payload.directory, payload.version, branch].map(text_of);
-            ParsedRow { row, blocks: Vec::new(), origin }
+            ParsedRow { origin, ..plain(row) }
         }
         "turn_context" => {
             let mut row = Row::new(RowKind::State);
             row.model = text_of(payload.model).filter(|model| !model.is_empty()).map(|model| model.into());
-            ParsedRow { row, blocks: Vec::new(), origin: [None, text_of(payload.directory), None, None] }
+            ParsedRow { origin: [None, text_of(payload.directory), None, None], ..plain(row) }
         }
         "event_msg" => plain(event(&payload)),
         "world_state" => plain(Row::new(RowKind::Record)),
@@ -202,10 +190,10 @@ pub(in crate::provider) fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     });
     row.flags.set(Flags::ATTACHMENT, developer);
     if answers {
-        row.answers = text_of(first.item.call).map(|call| Key::from_text(&call)).or(Some(Key(0)));
+        row.answers = key_of(first.item.call).or(Some(Key(0)));
     }
     row.prompt = row.kind == RowKind::User && !answers && blocks.iter().any(|parsed| parsed.block.kind != BlockKind::Attachment);
-    ParsedRow { row, blocks, origin: Default::default() }
+    ParsedRow::new(row, blocks)
 }
 
 /// Parses a compaction: the conversation continues with the items kept in the row, else with its summary.
@@ -220,15 +208,13 @@ fn compacted<'a>(fields: &RowFields<'a>, payload: &PayloadFields<'a>) -> ParsedR
             parsed.block.words = Default::default();
         }
     } else if let Some(summary) = summary {
-        let mut block = Block::new(BlockKind::Attachment, Role::User);
-        block.label = "compact_summary".into();
-        blocks.push(ParsedBlock::new(block, summary));
+        blocks.push(ParsedBlock::attachment("compact_summary", Role::User, false, summary));
     }
     // A compaction keeps the prompts and the summary, which is a user message too.
     for parsed in blocks.iter_mut().filter(|parsed| matches!(parsed.block.role, Role::User | Role::System)) {
         parsed.block.ground = true;
     }
-    ParsedRow { row: Row::new(RowKind::Boundary), blocks, origin: Default::default() }
+    ParsedRow::new(Row::new(RowKind::Boundary), blocks)
 }
 
 /// Parses a display event of the client: a bill, the size of the window, a rollback, a title.
@@ -292,6 +278,18 @@ mod tests {
         assert_eq!(kind(r#""type":"event_msg","payload":3"#), RowKind::Foreign);
         assert_eq!(parse(b"{\"type\":").row.kind, RowKind::Broken);
         assert_eq!(parse(b"\xff").row.kind, RowKind::Broken);
+        let output = |call: &str, text: &str| {
+            row(&format!(
+                r#""type":"response_item","payload":{{"type":"function_call_output","call_id":"{call}","output":"{text}"}}"#
+            ))
+        };
+        assert_eq!(output("a", "one").id, output("a", "two").id);
+        assert_ne!(output("a", "one").id, output("b", "one").id);
+        let row = row(
+            r#""type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":90,"cached_input_tokens":60,"output_tokens":7},"model_context_window":258400}}"#,
+        );
+        assert_eq!(row.usage, Some(Usage { input: 30, cache_read: 60, cache_creation: 0, output: 7 }));
+        assert_eq!(row.event.as_deref(), Some(&Event::Capacity(258_400)));
     }
 
     #[test]
@@ -308,25 +306,5 @@ mod tests {
         };
         check("half is done", [true, false]);
         check("", [true, true]);
-    }
-
-    #[test]
-    fn a_row_is_the_same_with_another_content() {
-        let output = |call: &str, text: &str| {
-            row(&format!(
-                r#""type":"response_item","payload":{{"type":"function_call_output","call_id":"{call}","output":"{text}"}}"#
-            ))
-        };
-        assert_eq!(output("a", "one").id, output("a", "two").id);
-        assert_ne!(output("a", "one").id, output("b", "one").id);
-    }
-
-    #[test]
-    fn cached_tokens_are_part_of_the_input() {
-        let row = row(
-            r#""type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":90,"cached_input_tokens":60,"output_tokens":7},"model_context_window":258400}}"#,
-        );
-        assert_eq!(row.usage, Some(Usage { input: 30, cache_read: 60, cache_creation: 0, output: 7 }));
-        assert_eq!(row.event.as_deref(), Some(&Event::Capacity(258_400)));
     }
 }

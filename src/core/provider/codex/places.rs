@@ -5,7 +5,6 @@ use crate::provider::{Location, Places, TypedPrompt, WriterLock};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// Length of a session id in characters.
 const ID_CHARACTERS: usize = 36;
 
 /// Returns the rollout directories in the client's home.
@@ -20,7 +19,6 @@ pub(super) fn new_path(places: &Places, id: &str, time: &str) -> Option<PathBuf>
     Some(places.codex_directory().join("sessions").join(day).join(format!("rollout-{time}-{id}.jsonl")))
 }
 
-/// Returns the list of typed prompts.
 pub(super) fn prompts_file(places: &Places) -> PathBuf {
     places.codex_directory().join("history.jsonl")
 }

@@ -3,7 +3,7 @@
 use super::parse;
 use super::usage::{Head, HeadPayload, UsageScan};
 use crate::model::{Event, FileUsage, RowKind};
-use crate::provider::json::{self, number, text_of};
+use crate::provider::json::{self, equals, number, text_of};
 use crate::provider::turns::TurnScan;
 use crate::provider::usage::NewestRow;
 use crate::provider::{Scanner, Totals};
@@ -31,7 +31,7 @@ impl Scanner for Scan {
         let payload = head.payload.unwrap_or_default();
         let item = text_of(payload.kind).unwrap_or_default();
         match (&*kind, &*item) {
-            ("response_item", "message") if text_of(payload.role).is_some_and(|role| role == "assistant") => self.answer(),
+            ("response_item", "message") if equals(payload.role, "assistant") => self.answer(),
             ("response_item", "message") => self.whole(bytes),
             ("response_item", kind) if kind == "reasoning" || kind.ends_with("_call") => self.answer(),
             ("response_item", kind) if !kind.is_empty() && kind != "ghost_snapshot" => {

@@ -1,7 +1,8 @@
 //! Tool calls: determines the verb and the target of a tool call from its input.
 
-use crate::model::{Keywords, Tool, ToolVerb};
+use crate::model::{Tool, ToolVerb};
 use crate::provider::command::{one_line, printed_file, scope, unmarked};
+use crate::provider::tool_input::{Call, Input};
 use crate::provider::{files, json};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -17,50 +18,32 @@ const EXEC: &str = "tools.exec_command";
 const GO_ON: &str = "tools.write_stdin";
 pub(super) const PATCH: &str = "*** Begin Patch";
 
-/// A parsed call: the tool, its input in readable form, and the part of the input that refers to earlier content.
-pub(in crate::provider) struct Call {
-    pub tool: Tool,
-    pub files: Keywords,
-    pub readable: Option<String>,
-    pub refers: Option<String>,
-}
-
 pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
-    let input: Option<&RawValue> = serde_json::from_str(input).ok();
-    let members = input.map(json::members).unwrap_or_default();
-    let texts: Vec<(&str, Cow<'_, str>)> = members.iter().map(|(key, value)| (key.as_ref(), words(value))).collect();
-    let get = |key: &str| texts.iter().rev().find(|(known, _)| *known == key).map(|(_, text)| text.as_ref());
-    let target = TARGET_KEYS
-        .iter()
-        .find_map(|key| get(key).filter(|text| !text.is_empty()))
-        .or_else(|| texts.iter().find(|(_, text)| !text.is_empty()).map(|(_, text)| text.as_ref()))
-        .unwrap_or_default();
-    let whole = input.map_or("", RawValue::get);
+    let input = Input::new(serde_json::from_str(input).ok(), words);
+    let target = input.any(TARGET_KEYS).or_else(|| input.first()).unwrap_or_default();
+    let directory = input.get("workdir").or_else(|| input.get("working_directory")).unwrap_or_default();
     let mut tool = match name {
         "exec_command" | "shell" | "shell_command" | "local_shell" | "container.exec" => {
-            let directory = get("workdir").or_else(|| get("working_directory"));
-            command(name, unmarked(target), directory.unwrap_or_default())
+            command(name, unmarked(target), directory)
         }
         "apply_patch" => patch(name, target),
-        "view_image" | "read_file" => Tool { whole: name == "view_image", ..tool(name, ToolVerb::Read, target, whole) },
+        "view_image" | "read_file" => Tool { whole: name == "view_image", ..tool(name, ToolVerb::Read, target, input.whole) },
         "update_plan" => tool(name, ToolVerb::Plan, target, ""),
-        "web_search" | "tool_search" | "grep_files" | "list_dir" => tool(name, ToolVerb::Search, target, whole),
-        _ => tool(name, ToolVerb::Other, target, whole),
+        "web_search" | "tool_search" | "grep_files" | "list_dir" => tool(name, ToolVerb::Search, target, input.whole),
+        _ => tool(name, ToolVerb::Other, target, input.whole),
     };
-    tool.parameters = texts.len() as u32;
-    let readable: String = texts.iter().map(|(key, text)| format!("{key}: {text}\n")).collect();
-    let refers = (tool.verb == ToolVerb::Edit).then(|| without_added(&readable));
-    let directory = get("workdir").or_else(|| get("working_directory")).unwrap_or_default();
+    tool.parameters = input.parameters();
+    let readable = input.lines(|_| true);
+    let refers = if tool.verb == ToolVerb::Edit { without_added(&readable) } else { readable.clone() };
     let files = match tool.verb {
         ToolVerb::Edit => patched(target).map(|file| files::join(directory, file)).collect(),
         ToolVerb::Plan => Vec::new(),
-        ToolVerb::Run | ToolVerb::Read if get("cmd").or_else(|| get("command")).is_some() => {
+        ToolVerb::Run | ToolVerb::Read if input.get("cmd").or_else(|| input.get("command")).is_some() => {
             files::of_command(unmarked(target), directory)
         }
-        _ => texts.iter().filter(|(_, text)| files::is_file(text)).map(|(_, text)| text.to_string()).collect(),
+        _ => input.files(),
     };
-    let files = files.iter().map(String::as_str).collect();
-    Call { tool, files, refers: Some(refers.unwrap_or_else(|| readable.clone())), readable: Some(readable) }
+    Call { tool, files: files.iter().map(String::as_str).collect(), refers, readable: Some(readable) }
 }
 
 /// Parses a call whose input is a text: a patch, or a script that calls other tools.
@@ -79,7 +62,7 @@ pub(in crate::provider) fn of_text(name: &str, input: &str) -> Call {
         }
     };
     let refers = if tool.verb == ToolVerb::Edit { without_added(input) } else { input.to_owned() };
-    Call { tool, files: files.iter().map(String::as_str).collect(), readable: None, refers: Some(refers) }
+    Call { tool, files: files.iter().map(String::as_str).collect(), readable: None, refers }
 }
 
 fn tool(name: &str, verb: ToolVerb, target: &str, means: &str) -> Tool {
@@ -124,7 +107,6 @@ pub(in crate::provider) fn scripted(script: &str) -> Option<String> {
     (!commands.is_empty()).then(|| commands.join("\n"))
 }
 
-/// Returns a text argument of a call in a script.
 fn argument(call: &str, name: &str) -> Option<String> {
     let rest = call.split_once(&format!("{name}:")).or_else(|| call.split_once(&format!("\"{name}\":")))?.1;
     let rest = rest.trim_start();
@@ -220,7 +202,7 @@ mod tests {
     fn a_patch_refers_to_what_it_does_not_add() {
         let call = of_text("apply_patch", "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n+new\n*** End Patch\n");
         check(&call.tool, ToolVerb::Edit, "src/a.rs");
-        assert_eq!(call.refers.as_deref(), Some("*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n*** End Patch\n"));
+        assert_eq!(call.refers, "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n*** End Patch\n");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Collects the bills of a rollout. Its figures are cumulative, and repeated without a new response.
 
 use crate::model::{BilledTokens, FileUsage, Lineage, ResponseUsage};
-use crate::provider::json::{number, skimmed, text_of};
+use crate::provider::json::{equals, number, skimmed, text_of, time_of};
 use crate::provider::usage::{Bills, response_key};
 
 skimmed! {
@@ -14,7 +14,6 @@ skimmed! {
 }
 
 skimmed! {
-    /// The same of its payload.
     HeadPayload {
         kind = "type",
         role = "role",
@@ -64,8 +63,7 @@ impl UsageScan {
     /// Takes the next row, which has this type.
     pub(super) fn row(&mut self, row: &Head<'_>, kind: &str) {
         let Some(payload) = row.payload else { return };
-        let time =
-            || text_of(row.time).and_then(|time| time.parse::<jiff::Timestamp>().ok()).map(jiff::Timestamp::as_millisecond);
+        let time = || time_of(row.time);
         match kind {
             // A fork can begin with a copy of the rows of its parent. Its own row is the first one, that of the first session, if the
             // file has it, the last; each fork names the session that it was forked from.
@@ -83,7 +81,7 @@ impl UsageScan {
                 }
             }
             "compacted" => self.bills.usage.compactions.extend(time()),
-            "event_msg" if text_of(payload.kind).is_some_and(|kind| kind == "token_count") => {
+            "event_msg" if equals(payload.kind, "token_count") => {
                 if let (Some(time), Some(info)) = (time(), payload.info) {
                     self.count(time, &info);
                 }
@@ -92,7 +90,6 @@ impl UsageScan {
         }
     }
 
-    /// Returns the bills of all rows.
     pub(super) fn finish(self) -> FileUsage {
         self.bills.usage
     }
@@ -169,14 +166,11 @@ mod tests {
             scan(&[CONTEXT, ("event_msg", &first), ("event_msg", &first), ("event_msg", &second), ("event_msg", &second)]);
         assert_eq!(tokens(&found), [[60, 40, 9], [70, 80, 10]]);
         assert_eq!(found.models[found.responses[1].model as usize], "gpt-5.5");
-    }
-
-    #[test]
-    fn without_the_last_figures_the_growth_of_the_total_counts() {
         let rows = [("event_msg", &*count([100, 40, 9], None)), ("event_msg", &*count([250, 120, 19], None))];
         assert_eq!(tokens(&scan(&rows)), [[60, 40, 9], [70, 80, 10]]);
         let empty = ("event_msg", "{'type': 'token_count', 'info': null}");
         assert_eq!(tokens(&scan(&[empty])), [[0; 3]; 0]);
+        assert_eq!(scan(&[("compacted", "{'message': ''}")]).compactions.len(), 1);
     }
 
     #[test]
@@ -195,10 +189,5 @@ mod tests {
         assert_eq!(lineage(&[response]), None);
         let keys = |rows: &[(&str, &str)]| scan(rows).responses.iter().map(|one| one.key).collect::<Vec<_>>();
         assert_eq!(keys(&[parent, response]), keys(&[own, response]));
-    }
-
-    #[test]
-    fn compactions_have_their_time() {
-        assert_eq!(scan(&[("compacted", "{'message': ''}")]).compactions.len(), 1);
     }
 }

@@ -2,9 +2,8 @@
 //! those that were rolled back.
 
 use super::messages;
-use crate::model::{Event, Flags, Hidden, Row, RowKind, Session, Window};
+use crate::model::{Event, Flags, Row, RowKind, Session, Window};
 
-/// Returns the window that would be sent.
 pub(in crate::provider) fn window(session: &Session) -> Window {
     let boundary = boundary(session);
     let (live, left) = live(session, boundary);
@@ -22,18 +21,15 @@ pub(in crate::provider) fn window(session: &Session) -> Window {
     rows.dedup();
     window.rows = rows;
     for (block, _) in session.blocks.iter().zip(sent).filter(|(_, sent)| !sent) {
-        if left.binary_search(&block.row).is_ok() {
-            window.hidden.branched += 1;
-        } else {
-            *count(&mut window.hidden, block.row < from) += 1;
-        }
+        let count = match left.binary_search(&block.row) {
+            Ok(_) => &mut window.hidden.branched,
+            Err(_) if block.row < from => &mut window.hidden.compacted,
+            Err(_) => &mut window.hidden.dropped,
+        };
+        *count += 1;
     }
     window.left = left;
     window
-}
-
-fn count(hidden: &mut Hidden, before: bool) -> &mut u32 {
-    if before { &mut hidden.compacted } else { &mut hidden.dropped }
 }
 
 /// Returns the rows with content that are sent after the compaction of the window, and those that the user rolled back, in order.

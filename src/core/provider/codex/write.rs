@@ -4,7 +4,7 @@ use super::content;
 use super::item::{ItemFields, Piece, Sort};
 use super::parse::{self, RowFields};
 use crate::model::{BlockKind, Key, Media, Slot};
-use crate::provider::json::{is_true, member, number, range_in, text, text_of, with_figures, with_values};
+use crate::provider::json::{equals, is_true, member, number, range_in, text, text_of, with_figures, with_values};
 use crate::provider::rewriter::RECORD;
 use crate::provider::{ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, Stub};
 use serde_json::json;
@@ -18,7 +18,6 @@ pub(super) fn slot(row: &[u8], index: u32) -> Option<Slot> {
     slot_in(&parse::fields(row)?, index)
 }
 
-/// Same as [`slot`], for the fields of a row.
 pub(in crate::provider) fn slot_in(fields: &RowFields<'_>, index: u32) -> Option<Slot> {
     let piece = parse::pieces(fields).into_iter().nth(index as usize)?;
     let slot = match piece.sort {
@@ -32,7 +31,7 @@ pub(in crate::provider) fn slot_in(fields: &RowFields<'_>, index: u32) -> Option
         Sort::Output => Slot::Content(index),
         Sort::Thinking | Sort::OwnCall | Sort::Tools | Sort::Other => return None,
     };
-    let known = |text: &RawValue| text_of(piece.item.role).is_some_and(|role| role == "user") && clients(text);
+    let known = |text: &RawValue| equals(piece.item.role, "user") && clients(text);
     value(&piece, slot).filter(|value| piece.sort != Sort::Text || !known(value)).map(|_| slot)
 }
 
@@ -91,15 +90,26 @@ pub(super) fn ordinal(row: &[u8]) -> Option<u64> {
     parse::fields(row)?.ordinal?.get().parse().ok()
 }
 
-/// Returns the same row with another ordinal.
 pub(super) fn with_ordinal(row: &[u8], ordinal: u64) -> Option<Vec<u8>> {
     let range = range_in(row, parse::fields(row)?.ordinal?);
     Some(with_figures(row, vec![(range, ordinal)]))
 }
 
-/// Returns the ordinal member of a new row; empty if it has no ordinal.
-fn numbered(new: &NewRow<'_>) -> String {
-    new.ordinal.map(|ordinal| format!(r#""ordinal":{ordinal},"#)).unwrap_or_default()
+/// Builds a row of a type with a payload, both as JSON. The client ignores unknown keys of a row, so the row can have an identity.
+fn row(new: &NewRow<'_>, kind: &str, payload: &str) -> Option<Vec<u8>> {
+    let ordinal = new.ordinal.map(|ordinal| format!(r#""ordinal":{ordinal},"#)).unwrap_or_default();
+    let [timestamp, id] = [quoted(&new.timestamp)?, quoted(&new.id)?];
+    let row = format!(r#"{{"timestamp":{timestamp},{ordinal}"type":{kind},"payload":{payload},"aperture":{id}}}"#);
+    Some(row.into_bytes())
+}
+
+fn quoted(text: &str) -> Option<String> {
+    serde_json::to_string(text).ok()
+}
+
+/// Returns the item of a text in the user's name, as JSON.
+fn user_item(text: &str) -> Option<String> {
+    Some(format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":{}}}]}}"#, quoted(text)?))
 }
 
 /// Returns a row as a fork has it: its first row names the fork, and the session that it was forked from.
@@ -135,7 +145,7 @@ pub(super) fn follows_turn(row: &[u8]) -> bool {
 
 /// Returns the usage of the last response from a token count row.
 fn last_usage<'a>(fields: &RowFields<'a>) -> Option<&'a RawValue> {
-    let payload = fields.payload.filter(|_| text_of(fields.kind).is_some_and(|kind| kind == "event_msg"))?;
+    let payload = fields.payload.filter(|_| equals(fields.kind, "event_msg"))?;
     text_of(member(payload, "type")).filter(|kind| kind == "token_count")?;
     member(member(payload, "info")?, "last_token_usage")
 }
@@ -174,9 +184,7 @@ pub(in crate::provider) fn encode(slot: Slot, kind: BlockKind, content: &str) ->
 
 /// Decodes a value of a slot into text.
 pub(in crate::provider) fn decode(value: &[u8]) -> String {
-    let Some(value) = std::str::from_utf8(value).ok().and_then(|value| serde_json::from_str::<&RawValue>(value).ok()) else {
-        return String::new();
-    };
+    let Ok(value) = serde_json::from_slice::<&RawValue>(value) else { return String::new() };
     match text_of(member(value, "type")).as_deref() {
         Some("input_image") => Media::IMAGE.to_owned(),
         Some("input_file" | "input_audio") => Media::DOCUMENT.to_owned(),
@@ -196,26 +204,15 @@ pub(super) fn usage(value: &[u8], sent: u64) -> Option<Vec<u8>> {
             .into_iter()
             .filter_map(|(name, new)| {
                 let old = member(usage, name).filter(|old| number(Some(*old)).is_some())?;
-                let start = old.get().as_ptr() as usize - value.as_ptr() as usize;
-                Some((start..start + old.get().len(), new?))
+                Some((range_in(value, old), new?))
             })
             .collect();
     Some(with_figures(value, edits))
 }
 
-/// Builds a user message at the end of the conversation. The client ignores unknown keys of a row, so the row can have an
-/// identity.
+/// Builds a user message at the end of the conversation.
 pub(super) fn note(new: &NewRow<'_>, content: &str) -> Option<Vec<u8>> {
-    let quoted = |text: &str| serde_json::to_string(text).ok();
-    let text = crate::provider::message::wrap(content);
-    let row = format!(
-        r#"{{"timestamp":{},{}"type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":{}}}]}},"aperture":{}}}"#,
-        quoted(&new.timestamp)?,
-        numbered(new),
-        quoted(&text)?,
-        quoted(&new.id)?
-    );
-    Some(row.into_bytes())
+    row(new, r#""response_item""#, &user_item(&crate::provider::message::wrap(content))?)
 }
 
 /// Builds the row that a session begins with, in the form without ordinals, which the client continues as it is.
@@ -249,20 +246,11 @@ pub(super) fn message(new: &NewRow<'_>, text: &NewText<'_>) -> Vec<Vec<u8>> {
 /// Builds a compaction row in the client's format: the items from which the conversation continues. Versions that do not
 /// support the items (before about 0.60) use the text as the summary.
 pub(super) fn restart(new: &NewRow<'_>, first: &[Rc<[u8]>], text: &str, last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
-    let quoted = |text: &str| serde_json::to_string(text).ok();
     let text = crate::provider::message::wrap(text);
     let items_of = |rows: &[Rc<[u8]>]| rows.iter().map(|row| parse::lasting(row)).collect::<Option<Vec<_>>>();
-    let digest = format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":{}}}]}}"#, quoted(&text)?);
-    let items = [items_of(first)?.concat(), vec![digest], items_of(last)?.concat()].concat();
-    let row = format!(
-        r#"{{"timestamp":{},{}"type":"compacted","payload":{{"message":{},"replacement_history":[{}]}},"aperture":{}}}"#,
-        quoted(&new.timestamp)?,
-        numbered(new),
-        quoted(&text)?,
-        items.join(","),
-        quoted(&new.id)?
-    );
-    Some(row.into_bytes())
+    let items = [items_of(first)?.concat(), vec![user_item(&text)?], items_of(last)?.concat()].concat();
+    let payload = format!(r#"{{"message":{},"replacement_history":[{}]}}"#, quoted(&text)?, items.join(","));
+    row(new, r#""compacted""#, &payload)
 }
 
 /// Parses the part of a row about the context that the client sent.
@@ -277,18 +265,9 @@ pub(super) fn known_context(row: &[u8]) -> Option<KnownContext> {
 }
 
 /// Builds a row with the type and the payload of another one.
-pub(super) fn repeat(new: &NewRow<'_>, row: &[u8]) -> Option<Vec<u8>> {
-    let quoted = |text: &str| serde_json::to_string(text).ok();
-    let fields = parse::fields(row)?;
-    let row = format!(
-        r#"{{"timestamp":{},{}"type":{},"payload":{},"aperture":{}}}"#,
-        quoted(&new.timestamp)?,
-        numbered(new),
-        fields.kind?.get(),
-        fields.payload?.get(),
-        quoted(&new.id)?
-    );
-    Some(row.into_bytes())
+pub(super) fn repeat(new: &NewRow<'_>, repeated: &[u8]) -> Option<Vec<u8>> {
+    let fields = parse::fields(repeated)?;
+    row(new, fields.kind?.get(), fields.payload?.get())
 }
 
 /// Returns the fields of a row that edits must preserve.

@@ -3,13 +3,13 @@
 use super::parse;
 use crate::model::{BlockKind, Key};
 use crate::provider::json::{elements, fields, member, text_of};
+use crate::provider::recorded::push;
 use crate::provider::{Framing, framing};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::value::RawValue;
 use std::ops::Range;
 
 fields! {
-    /// The relevant keys of a record.
     RecordFields {
         id = "id",
         messages = "messages",
@@ -19,7 +19,6 @@ fields! {
     }
 }
 
-/// A line of the session.
 enum Line<'a> {
     Message {
         id: String,
@@ -33,7 +32,6 @@ enum Line<'a> {
     Broken(&'a [u8]),
 }
 
-/// The conversation so far.
 #[derive(Default)]
 struct Conversation<'a> {
     lines: Vec<Line<'a>>,
@@ -97,12 +95,6 @@ fn session(head: &RawValue, title: Option<&RawValue>, directory: Option<String>)
     members.extend(directory.map(|directory| format!("\"directory\":{}", serde_json::Value::from(directory))));
     members.extend(title.map(|title| format!("\"summary\":{}", title.get())));
     format!("{{{}}}", members.join(","))
-}
-
-/// Appends a line. A line feed can only be between the tokens of JSON.
-fn push(lines: &mut Vec<u8>, line: &str) {
-    lines.extend(line.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
-    lines.push(b'\n');
 }
 
 impl<'a> Conversation<'a> {
@@ -281,13 +273,11 @@ mod tests {
         assert_eq!(lines(&[head.clone(), user("a"), model("b"), call.clone()]), [known, "a", "b", "b_response"]);
         let answer = json!({"id": "r", "type": "user", "content": [{"functionResponse": {"id": "c"}}]});
         assert_eq!(lines(&[head, user("a"), model("b"), call, answer]), [known, "a", "b", "r"]);
-    }
-
-    #[test]
-    fn a_document_has_the_same_lines() {
         let document = json!({"sessionId": "s", "projectHash": "h", "messages": [user("a"), model("b")], "summary": "Title"});
         let known = r#"{"sessionId":"s","projectHash":"h","directory":"/w","summary":"Title"}"#;
         assert_eq!(lines(&[document]), [known, "a", "b"]);
+        let talk = [user("a"), model("b"), user("c"), model("d"), json!({"$rewindTo": "c"}), user("e")];
+        assert_eq!(lines(&talk), ["a", "b", "c", "d", r#"{"left":1}"#, "e"]);
     }
 
     #[test]
@@ -319,12 +309,6 @@ mod tests {
         assert_eq!(lines(&records), ["x", "a", "b", "c"]);
         let file = records.map(|record| format!("{record}\n")).concat();
         assert!(String::from_utf8(assemble(&[file.into_bytes()])).unwrap().contains(&format!("{billed}\n")));
-    }
-
-    #[test]
-    fn turns_before_a_rewind_were_left() {
-        let talk = [user("a"), model("b"), user("c"), model("d"), json!({"$rewindTo": "c"}), user("e")];
-        assert_eq!(lines(&talk), ["a", "b", "c", "d", r#"{"left":1}"#, "e"]);
     }
 
     #[test]

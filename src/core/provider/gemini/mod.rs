@@ -7,10 +7,10 @@
 mod assemble;
 mod parse;
 
-use super::recorded::{self, RowScan, only_read};
+use super::recorded::{self, RowScan};
 use super::{
-    Client, Format, Location, Message, ParsedRow, Places, ProviderAdapter, Scanner, SessionParts, Stub, Variables, WindowSize,
-    codex,
+    Billing, Client, Format, Location, Message, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner, SessionParts, Stub,
+    Variables, WindowSize, codex,
 };
 use crate::model::{BlockKind, Conventions, InputNames, PlanNames, Session, Slot, Window};
 use sha2::{Digest, Sha256};
@@ -42,7 +42,7 @@ impl Format for Gemini {
         window(session: &Session) -> Window = codex::window::window(session);
         messages(session: &Session, window: &Window) -> Vec<Message> = codex::messages::messages(session, window);
         scanner() -> Box<dyn Scanner> = Box::new(RowScan::new(parse::parse, |_| None));
-        identity(row: &[u8]) -> Option<Vec<u8>> = parse::identity(row);
+        identity(row: &[u8]) -> Option<Vec<u8>> = recorded::identity(row);
         stub(_row: &[u8]) -> Option<Stub> = None;
         slot(_row: &[u8], _index: u32) -> Option<Slot> = None;
         locate_slot(_row: &[u8], _slot: Slot) -> Option<Range<usize>> = None;
@@ -138,7 +138,9 @@ impl Client for Gemini {
     }
 }
 
-only_read!(Gemini);
+impl Rewriter for Gemini {}
+
+impl Billing for Gemini {}
 
 /// Returns the directory of the sessions of a project that holds a session, or that of the session of a subagent.
 fn chats(path: &Path) -> Option<&Path> {

@@ -1,16 +1,14 @@
 //! Parses rows: what is known of a session, a message, or a mark of [`super::assemble`], each independently of the others.
 
-use crate::model::{Block, BlockKind, Event, Key, Role, Row, RowKind, Usage};
-use crate::provider::json::{elements, fields, is_true, member, number, text, text_of};
-use crate::provider::recorded::{attachment, broken, result, thought, with_blocks};
-use crate::provider::requests::chat::blocks::{spoken, tool_use};
+use crate::model::{BlockKind, Event, Key, Role, Row, RowKind, Usage};
+use crate::provider::json::{self, elements, fields, is_true, key_of, member, number, text, text_of, time_of};
+use crate::provider::requests::chat::blocks::spoken;
 use crate::provider::requests::chat::tools;
 use crate::provider::{ParsedBlock, ParsedRow, media};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 fields! {
-    /// The relevant keys of a row.
     RowFields {
         session = "sessionId",
         project = "projectHash",
@@ -71,31 +69,27 @@ pub(super) fn recognizes(head: &[u8]) -> bool {
     is_head(head) || lines.any(|line| is_head(line) || is_message(line) || is_mark(line))
 }
 
-/// Returns the id of a row as the row writes it.
-pub(super) fn identity(row: &[u8]) -> Option<Vec<u8>> {
-    Some(serde_json::from_slice::<RowFields<'_>>(row).ok()?.id?.get().as_bytes().to_vec())
-}
-
 /// Parses one line as a row; any bytes give a row.
 pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
-    let Ok(fields) = serde_json::from_slice::<RowFields<'_>>(bytes) else { return broken(bytes) };
+    let Ok(fields) = serde_json::from_slice::<RowFields<'_>>(bytes) else {
+        return ParsedRow::broken(json::line_fault(bytes));
+    };
     let id = text_of(fields.id);
     let mut parsed = match (text_of(fields.kind).as_deref(), fields.cut, fields.left) {
         (Some("user"), ..) => of_user(&fields),
         (Some("gemini"), ..) => of_model(&fields, id.as_deref()),
-        (Some("info" | "error" | "warning"), ..) => with_blocks(Row::new(RowKind::Record), Vec::new()),
-        (None, Some(_), _) => with_blocks(Row::new(RowKind::Boundary), Vec::new()),
+        (Some("info" | "error" | "warning"), ..) => ParsedRow::new(Row::new(RowKind::Record), Vec::new()),
+        (None, Some(_), _) => ParsedRow::new(Row::new(RowKind::Boundary), Vec::new()),
         (None, None, Some(left)) => {
             let mut row = Row::new(RowKind::State);
             row.event = number(Some(left)).map(|turns| Box::new(Event::RolledBack(turns as u32)));
-            with_blocks(row, Vec::new())
+            ParsedRow::new(row, Vec::new())
         }
         (None, None, None) if fields.session.is_some() => session(&fields),
-        _ => with_blocks(Row::new(RowKind::Foreign), Vec::new()),
+        _ => ParsedRow::new(Row::new(RowKind::Foreign), Vec::new()),
     };
     parsed.row.id = Some(id.map_or_else(|| Key::from_bytes(bytes), |id| Key::from_text(&id)));
-    let time = text_of(fields.time.or(fields.start)).and_then(|time| time.parse::<jiff::Timestamp>().ok());
-    parsed.row.timestamp = time.map(|time| time.as_millisecond());
+    parsed.row.timestamp = time_of(fields.time.or(fields.start));
     parsed
 }
 
@@ -105,7 +99,7 @@ fn session<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     row.event = title.map(|title| Box::new(Event::Title { text: title.into_owned(), chosen: false }));
     let first = || fields.directories.map(elements).unwrap_or_default().into_iter().find_map(text);
     let origin = [text_of(fields.session), text_of(fields.directory).or_else(first), None, None];
-    ParsedRow { origin, ..with_blocks(row, Vec::new()) }
+    ParsedRow { origin, ..ParsedRow::new(row, Vec::new()) }
 }
 
 /// Returns the parts of a content: its elements, or the content itself; a text is a part of its own.
@@ -140,7 +134,7 @@ fn of_user<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
         };
         is_file |= content.trim() == REFERENCED;
         if is_file {
-            blocks.push(attachment("referenced_files", content));
+            blocks.push(ParsedBlock::attachment("referenced_files", Role::User, false, content));
             continue;
         }
         let mut parsed = spoken(content, Role::User, "user");
@@ -151,7 +145,7 @@ fn of_user<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
         blocks.push(parsed);
     }
     row.prompt = row.answers.is_none() && blocks.iter().any(|parsed| parsed.block.kind != BlockKind::Attachment);
-    with_blocks(row, blocks)
+    ParsedRow::new(row, blocks)
 }
 
 /// Returns the directory of the user, if a message is the text with which the client begins a conversation.
@@ -169,16 +163,15 @@ fn data<'a>(whole: &'a RawValue, part: &PartFields<'a>) -> ParsedBlock<'a> {
         Some(_) => BlockKind::Document,
         None => BlockKind::Other,
     };
-    let mut block = Block::new(kind, Role::User);
-    let content = match (kind, part.data) {
-        (BlockKind::Image, Some(data)) => media::add_image(&mut block.media, member(data, "data")),
-        (BlockKind::Document, _) => media::add_document(&mut block.media, whole),
-        _ => {
-            block.label = "part".into();
-            media::unknown(&mut block.media, whole)
-        }
-    };
-    ParsedBlock::new(block, content)
+    let mut parsed = ParsedBlock::read(kind, Role::User, |media| match (kind, part.data) {
+        (BlockKind::Image, Some(data)) => media::add_image(media, member(data, "data")),
+        (BlockKind::Document, _) => media::add_document(media, whole),
+        _ => media::unknown(media, whole),
+    });
+    if kind == BlockKind::Other {
+        parsed.block.label = "part".into();
+    }
+    parsed
 }
 
 /// Returns the block of the result of a call: its output or error, or else the whole response.
@@ -190,7 +183,9 @@ fn response_of<'a>(response: &'a RawValue) -> ParsedBlock<'a> {
     let content = error.or_else(|| named("output")).unwrap_or(Cow::Borrowed(value.map_or("", RawValue::get)));
     let mut codes = content.lines().filter_map(|line| line.strip_prefix(EXIT_CODE));
     let failed = failed || codes.next_back().is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_digit()) && code != "0");
-    result(text_of(member(response, "id")).as_deref(), content, failed)
+    let mut parsed = ParsedBlock::result(key_of(member(response, "id")), |_| content);
+    parsed.block.error = failed;
+    parsed
 }
 
 fn of_model<'a>(fields: &RowFields<'a>, id: Option<&str>) -> ParsedRow<'a> {
@@ -205,7 +200,7 @@ fn of_model<'a>(fields: &RowFields<'a>, id: Option<&str>) -> ParsedRow<'a> {
     for (whole, part) in &content {
         blocks.push(match (part.call, text_of(part.text)) {
             (Some(call), _) => call_of(call),
-            (None, Some(text)) if is_true(part.thought) => thought(text),
+            (None, Some(text)) if is_true(part.thought) => ParsedBlock::thinking(text, None),
             (None, Some(text)) => spoken(text, Role::Assistant, "assistant"),
             (None, None) => data(whole, part),
         });
@@ -218,18 +213,19 @@ fn of_model<'a>(fields: &RowFields<'a>, id: Option<&str>) -> ParsedRow<'a> {
     row.model = text_of(fields.model).filter(|model| !model.is_empty()).map(Into::into);
     row.usage = fields.tokens.filter(|tokens| tokens.get().starts_with('{')).map(usage);
     row.finished = row.usage.is_some();
-    with_blocks(row, blocks)
+    ParsedRow::new(row, blocks)
 }
 
 fn summary_of_thought(value: &RawValue) -> ParsedBlock<'_> {
     let [subject, description] = ["subject", "description"].map(|name| text_of(member(value, name)).unwrap_or_default());
-    thought(if subject.is_empty() { description } else { Cow::Owned(format!("**{subject}** {description}")) })
+    let text = if subject.is_empty() { description } else { Cow::Owned(format!("**{subject}** {description}")) };
+    ParsedBlock::thinking(text, None)
 }
 
 fn call_of(call: &RawValue) -> ParsedBlock<'_> {
     let name = text_of(member(call, "name")).unwrap_or_default();
     let input = member(call, "args").map_or("{}", RawValue::get);
-    tool_use(text_of(member(call, "id")).as_deref(), Cow::Borrowed(input), tools::of_object(&name, input))
+    ParsedBlock::tool_use(key_of(member(call, "id")), Cow::Borrowed(input), tools::of_object(&name, input))
 }
 
 /// Parses the usage of a response. Its input has the cached part, and its output does not have the thinking.

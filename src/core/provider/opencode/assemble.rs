@@ -1,7 +1,8 @@
 //! The lines of a session, from the texts in the database.
 
 use super::parse;
-use crate::provider::json::{is_true, member, members, text_of};
+use crate::provider::json::{equals, is_true, member, members, text_of};
+use crate::provider::recorded::push;
 use serde_json::value::RawValue;
 
 /// A message and its parts, each as it is stored.
@@ -15,10 +16,9 @@ struct Stored<'a> {
 
 impl Stored<'_> {
     fn is_of(&self, role: &str) -> bool {
-        text_of(member(self.info, "role")).is_some_and(|own| own == role)
+        equals(member(self.info, "role"), role)
     }
 
-    /// Returns the part that requests a compaction.
     fn compaction(&self) -> Option<&RawValue> {
         let is_user = self.is_of("user");
         self.parts.iter().copied().find(|part| is_user && kind(part) == "compaction")
@@ -65,12 +65,6 @@ pub(super) fn assemble(parts: &[Vec<u8>]) -> Vec<u8> {
         push(&mut lines, &format!(r#"{{"left":{turns}}}"#));
     }
     lines
-}
-
-/// Appends a line. A line feed can only be between the tokens of JSON.
-fn push(lines: &mut Vec<u8>, line: &str) {
-    lines.extend(line.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
-    lines.push(b'\n');
 }
 
 /// Marks the requests for compactions that have a summary, and moves each with its summary before the messages that it keeps: the client

@@ -6,10 +6,10 @@
 mod assemble;
 mod parse;
 
-use super::recorded::{self, RowScan, only_read};
+use super::recorded::{self, RowScan};
 use super::{
-    Client, Format, IN_DATABASE, Location, Message, ParsedRow, Places, ProviderAdapter, Queries, Scanner, SessionParts, Stub,
-    Variables, codex,
+    Billing, Client, Format, IN_DATABASE, Location, Message, ParsedRow, Places, ProviderAdapter, Queries, Rewriter, Scanner,
+    SessionParts, Stub, Variables, codex,
 };
 use crate::model::{BlockKind, Conventions, InputNames, Session, Slot, Window};
 use std::ops::Range;
@@ -51,7 +51,7 @@ impl Format for OpenCode {
         window(session: &Session) -> Window = codex::window::window(session);
         messages(session: &Session, window: &Window) -> Vec<Message> = codex::messages::messages(session, window);
         scanner() -> Box<dyn Scanner> = Box::new(RowScan::new(parse::parse, parse::dollars));
-        identity(row: &[u8]) -> Option<Vec<u8>> = parse::identity(row);
+        identity(row: &[u8]) -> Option<Vec<u8>> = recorded::identity(row);
         stub(_row: &[u8]) -> Option<Stub> = None;
         slot(_row: &[u8], _index: u32) -> Option<Slot> = None;
         locate_slot(_row: &[u8], _slot: Slot) -> Option<Range<usize>> = None;
@@ -125,4 +125,6 @@ impl Client for OpenCode {
     }
 }
 
-only_read!(OpenCode);
+impl Rewriter for OpenCode {}
+
+impl Billing for OpenCode {}

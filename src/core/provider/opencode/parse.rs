@@ -1,16 +1,14 @@
 //! Parses rows: a session, a message or the results of its tools, each independently of the others.
 
-use crate::model::{Block, BlockKind, Event, Key, Media, Role, Row, RowKind, Usage};
-use crate::provider::json::{self, elements, fields, is_true, member, number, text_of};
-use crate::provider::recorded::{attachment, broken, result, thought, with_blocks};
-use crate::provider::requests::chat::blocks::{spoken, tool_use};
+use crate::model::{BlockKind, Event, Key, Media, Role, Row, RowKind, Usage};
+use crate::provider::json::{self, elements, fields, is_true, key_of, member, number, text_of};
+use crate::provider::requests::chat::blocks::spoken;
 use crate::provider::requests::chat::tools;
 use crate::provider::{ParsedBlock, ParsedRow, media, words};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 fields! {
-    /// The relevant keys of a row.
     RowFields {
         id = "id",
         directory = "directory",
@@ -25,7 +23,6 @@ fields! {
 }
 
 fields! {
-    /// The relevant keys of a message.
     MessageFields {
         role = "role",
         model = "modelID",
@@ -79,24 +76,21 @@ pub(super) fn recognizes(head: &[u8]) -> bool {
     })
 }
 
-/// Returns the id of a row as the row writes it.
-pub(super) fn identity(row: &[u8]) -> Option<Vec<u8>> {
-    Some(serde_json::from_slice::<RowFields<'_>>(row).ok()?.id?.get().as_bytes().to_vec())
-}
-
 /// Parses one line as a row; any bytes give a row.
 pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
-    let Ok(fields) = serde_json::from_slice::<RowFields<'_>>(bytes) else { return broken(bytes) };
+    let Ok(fields) = serde_json::from_slice::<RowFields<'_>>(bytes) else {
+        return ParsedRow::broken(json::line_fault(bytes));
+    };
     let id = text_of(fields.id);
     let mut parsed = match (fields.info, fields.left) {
         (Some(info), _) => message(&fields, &serde_json::from_str(info.get()).unwrap_or_default(), id.as_deref()),
         (None, Some(left)) => {
             let mut row = Row::new(RowKind::State);
             row.event = number(Some(left)).map(|turns| Box::new(Event::RolledBack(turns as u32)));
-            with_blocks(row, Vec::new())
+            ParsedRow::new(row, Vec::new())
         }
         (None, None) if fields.directory.is_some() => session(&fields),
-        (None, None) => with_blocks(Row::new(RowKind::Foreign), Vec::new()),
+        (None, None) => ParsedRow::new(Row::new(RowKind::Foreign), Vec::new()),
     };
     parsed.row.id = Some(id.map_or_else(|| Key::from_bytes(bytes), |id| Key::from_text(&id)));
     parsed
@@ -108,7 +102,7 @@ fn session<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     let title = text_of(fields.title).filter(|title| !title.is_empty() && !UNTITLED.iter().any(|start| title.starts_with(start)));
     row.event = title.map(|title| Box::new(Event::Title { text: title.into_owned(), chosen: false }));
     let origin = [text_of(fields.id), text_of(fields.directory), text_of(fields.version), None];
-    ParsedRow { origin, ..with_blocks(row, Vec::new()) }
+    ParsedRow { origin, ..ParsedRow::new(row, Vec::new()) }
 }
 
 fn time(time: Option<&RawValue>) -> Option<i64> {
@@ -134,7 +128,7 @@ fn message<'a>(fields: &RowFields<'a>, info: &MessageFields<'a>, id: Option<&str
             }
         }
         Some("tool") => {
-            row.answers = Some(parts.iter().find_map(|part| text_of(part.call)).map_or(Key(0), |call| Key::from_text(&call)));
+            row.answers = parts.iter().find_map(|part| key_of(part.call)).or(Some(Key(0)));
             blocks.extend(parts.iter().map(outcome));
         }
         _ => {
@@ -147,7 +141,7 @@ fn message<'a>(fields: &RowFields<'a>, info: &MessageFields<'a>, id: Option<&str
             }
         }
     }
-    with_blocks(row, blocks)
+    ParsedRow::new(row, blocks)
 }
 
 fn parts<'a>(fields: &RowFields<'a>) -> Vec<PartFields<'a>> {
@@ -184,15 +178,15 @@ fn of_model<'a>(part: &PartFields<'a>) -> Option<ParsedBlock<'a>> {
     match &*text_of(part.kind)? {
         "text" => Some(spoken(text_of(part.text)?, Role::Assistant, "assistant")),
         "reasoning" => {
-            let mut parsed = thought(text_of(part.text)?);
             let signed = part.metadata.map(json::members).unwrap_or_default();
-            let signature = signed.into_iter().find_map(|(_, of_api)| text_of(member(of_api, "signature")));
-            parsed.block.signature_bytes = signature.map_or(0, |signature| signature.len() as u32);
-            Some(parsed)
+            let signature = signed
+                .into_iter()
+                .find_map(|(_, of_api)| member(of_api, "signature").filter(|value| value.get().starts_with('"')));
+            Some(ParsedBlock::thinking(text_of(part.text)?, signature))
         }
         "tool" => {
             let (name, input) = (text_of(part.tool)?, part.input.map_or("{}", RawValue::get));
-            Some(tool_use(text_of(part.call).as_deref(), Cow::Borrowed(input), tools::of_object(&name, input)))
+            Some(ParsedBlock::tool_use(key_of(part.call), Cow::Borrowed(input), tools::of_object(&name, input)))
         }
         _ => None,
     }
@@ -202,11 +196,11 @@ fn of_model<'a>(part: &PartFields<'a>) -> Option<ParsedBlock<'a>> {
 fn of_user<'a>(part: &PartFields<'a>) -> Option<ParsedBlock<'a>> {
     let text = || text_of(part.text).filter(|text| !text.is_empty() && !is_true(part.ignored));
     match &*text_of(part.kind)? {
-        "text" if is_true(part.synthetic) => Some(attachment("synthetic", text()?)),
+        "text" if is_true(part.synthetic) => Some(ParsedBlock::attachment("synthetic", Role::User, false, text()?)),
         "text" => Some(quoted(spoken(text()?, Role::User, "user"))),
-        "compaction" => Some(attachment("compaction", Cow::Borrowed(COMPACTION))),
+        "compaction" => Some(ParsedBlock::attachment("compaction", Role::User, false, Cow::Borrowed(COMPACTION))),
         "subtask" => {
-            let mut parsed = attachment("subtask", Cow::Borrowed(SUBTASK));
+            let mut parsed = ParsedBlock::attachment("subtask", Role::User, false, Cow::Borrowed(SUBTASK));
             parsed.block.preview = text_of(part.prompt).unwrap_or_default().into();
             Some(parsed)
         }
@@ -216,10 +210,8 @@ fn of_user<'a>(part: &PartFields<'a>) -> Option<ParsedBlock<'a>> {
             if matches!(&*mime, "text/plain" | "application/x-directory") {
                 return None;
             }
-            let mut block =
-                Block::new(if mime.starts_with("image/") { BlockKind::Image } else { BlockKind::Document }, Role::User);
-            let content = file(part, &mut block.media);
-            Some(ParsedBlock::new(block, content))
+            let kind = if mime.starts_with("image/") { BlockKind::Image } else { BlockKind::Document };
+            Some(ParsedBlock::read(kind, Role::User, |media| file(part, media)))
         }
         _ => None,
     }
@@ -244,14 +236,14 @@ fn file(part: &PartFields<'_>, media: &mut Media) -> Cow<'static, str> {
     }
 }
 
-/// Returns the block of the result of a call.
 fn outcome<'a>(part: &PartFields<'a>) -> ParsedBlock<'a> {
     let status = text_of(part.status).unwrap_or_default();
     let failed = &*status != "completed";
     let content = if failed { text_of(part.error) } else { text_of(part.output) };
     let content = content.unwrap_or(Cow::Borrowed(if failed { INTERRUPTED } else { "" }));
     let exit = part.exit.is_some_and(|exit| !matches!(exit.get(), "0" | "null"));
-    let mut parsed = result(text_of(part.call).as_deref(), content, failed || exit);
+    let mut parsed = ParsedBlock::result(key_of(part.call), |_| content);
+    parsed.block.error = failed || exit;
     let attached = part.attachments.map(elements).unwrap_or_default();
     for attached in attached.into_iter().filter_map(|attached| serde_json::from_str::<PartFields<'_>>(attached.get()).ok()) {
         let placeholder = file(&attached, &mut parsed.block.media);
@@ -299,6 +291,8 @@ mod tests {
             blocks("user", r#"{"type":"file","mime":"image/png","url":"data:image/png;base64,AAAA"}"#)[0].0,
             BlockKind::Image
         );
+        let line = r#"{"id":"m/results","info":{"role":"tool"},"parts":[{"type":"result","callID":"c","status":"completed","output":"long","time":{"compacted":5}}]}"#;
+        assert_eq!(parse(line.as_bytes()).blocks[0].sent.as_deref(), Some(CLEARED));
     }
 
     #[test]
@@ -307,11 +301,5 @@ mod tests {
         let block = &parse(line.as_bytes()).blocks[0];
         assert_eq!((&*block.content, &*block.block.preview), ("\"fix \"it\"\"", "fix \"it\""));
         assert_eq!(block.block.words_in(&block.content).collect::<Vec<_>>(), ["fix \"it\""]);
-    }
-
-    #[test]
-    fn a_cleared_result_is_counted_as_it_is_sent() {
-        let line = r#"{"id":"m/results","info":{"role":"tool"},"parts":[{"type":"result","callID":"c","status":"completed","output":"long","time":{"compacted":5}}]}"#;
-        assert_eq!(parse(line.as_bytes()).blocks[0].sent.as_deref(), Some(CLEARED));
     }
 }

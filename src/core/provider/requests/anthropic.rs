@@ -6,7 +6,7 @@ use crate::model::{BlockKind, Key, Role, RowKind, Slot};
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::claude_code::parse::{self, RowFields};
 use crate::provider::claude_code::write;
-use crate::provider::json::{elements, member, text_of};
+use crate::provider::json::{elements, equals, member};
 use crate::provider::{Client, ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
 
@@ -24,7 +24,7 @@ enum Element<'a> {
 
 fn sort(element: &RawValue) -> Element<'_> {
     let Some(role) = member(element, "role") else {
-        let is_text = element.get().starts_with('"') || text_of(member(element, "type")).is_some_and(|kind| kind == "text");
+        let is_text = element.get().starts_with('"') || equals(member(element, "type"), "text");
         return if is_text { Element::Instructions(vec![element]) } else { Element::Tool };
     };
     if role.get() != "\"system\"" {

@@ -1,5 +1,6 @@
 //! The body of a request as it passes: the contents and the thinking of its elements, and where texts are added to it.
 
+use super::recompose::without;
 use super::{REQUESTS, RequestApi, RequestDocument, element};
 use crate::model::{BlockKind, Counts, Key, RowKind, Slot};
 use crate::provider::{Framing, ProviderAdapter, json};
@@ -48,7 +49,6 @@ type Place = (Slot, Range<usize>);
 pub struct ElementContent {
     pub kind: RowKind,
     is_json: bool,
-    /// True if a person asks in it.
     pub is_prompt: bool,
     /// The kind and the hash of each content, in order.
     pub contents: Vec<(BlockKind, Key)>,
@@ -198,17 +198,9 @@ impl<'a> RequestBody<'a> {
     /// Returns the edits that remove thinking from an element. An element that consists of it keeps it: a message is not empty.
     pub fn without_thinking(&self, element: usize, is_dropped: &dyn Fn(Key) -> bool) -> Vec<BodyEdit> {
         let Some(RequestElement { range, content }) = self.elements.get(element) else { return Vec::new() };
-        let (start, parts) = (range.start, &content.parts);
-        let goes: Vec<bool> = parts.iter().map(|(_, thinking)| thinking.is_some_and(is_dropped)).collect();
-        let Some(first) = goes.iter().position(|goes| !goes) else { return Vec::new() };
-        let mut edits = Vec::new();
-        if first > 0 {
-            edits.push((start + parts[0].0.start..start + parts[first].0.start, Vec::new()));
-        }
-        for place in (first + 1..parts.len()).filter(|place| goes[*place]) {
-            edits.push((start + parts[place - 1].0.end..start + parts[place].0.end, Vec::new()));
-        }
-        edits
+        let place = |(part, _): &(Range<usize>, _)| range.start + part.start..range.start + part.end;
+        let goes = |place: usize| content.parts[place].1.is_some_and(is_dropped);
+        without(&content.parts.iter().map(place).collect::<Vec<_>>(), &goes).unwrap_or_default()
     }
 
     /// Returns the edits that add a text after an element: to the message itself, or as an element after it.
@@ -320,13 +312,13 @@ mod tests {
         text
     }
 
-    fn body(api: RequestApi, bytes: &str) -> RequestBody<'_> {
+    fn parsed(api: RequestApi, bytes: &str) -> RequestBody<'_> {
         RequestBody::parse(api, &RequestDocument::new(bytes.as_bytes()).unwrap(), &mut KnownElements::default()).unwrap()
     }
 
     #[test]
-    fn thinking_is_removed_with_its_comma() {
-        let body = body(RequestApi::Messages, MESSAGES);
+    fn thinking_is_removed_with_its_comma_unless_it_is_alone() {
+        let body = parsed(RequestApi::Messages, MESSAGES);
         let thinking: Vec<Key> = body.elements[2].thinking().collect();
         let without = |dropped: &[Key]| {
             let edits = body.without_thinking(2, &|key| dropped.contains(&key));
@@ -340,18 +332,14 @@ mod tests {
         ));
         assert!(without(&thinking[1..]).ends_with("{\"type\":\"text\",\"text\":\"one\"}]}],\"x\":1e400}"));
         assert!(body.without_thinking(2, &|_| false).is_empty());
-    }
-
-    #[test]
-    fn a_message_that_is_thinking_alone_stays() {
         let bytes = r#"{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"a"}]}]}"#;
-        assert!(body(RequestApi::Messages, bytes).without_thinking(0, &|_| true).is_empty());
+        assert!(parsed(RequestApi::Messages, bytes).without_thinking(0, &|_| true).is_empty());
     }
 
     #[test]
     fn a_text_is_added_to_a_message_or_after_an_item() {
         let with = |api, bytes: &str, element| {
-            let body = body(api, bytes);
+            let body = parsed(api, bytes);
             text(&body, body.insert_after(element, "a \"b\"\n").unwrap())
         };
         let added = with(RequestApi::Messages, MESSAGES, 1);
@@ -365,38 +353,30 @@ mod tests {
         let items = r#"{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"ask"}]}]}"#;
         let item = r#"},{"type":"message","role":"developer","content":[{"type":"input_text","text":"a \"b\"\n"}]}]}"#;
         assert!(with(RequestApi::Responses, items, 0).ends_with(item));
-        assert!(body(RequestApi::Messages, r#"{"messages":[{"role":"user"}]}"#).insert_after(0, "a").is_none());
+        assert!(parsed(RequestApi::Messages, r#"{"messages":[{"role":"user"}]}"#).insert_after(0, "a").is_none());
     }
 
     #[test]
-    fn a_text_with_a_joined_line_feed_is_known_in_its_recorded_form() {
+    fn contents_are_known_in_their_recorded_form() {
         let bytes =
             r#"{"messages":[{"role":"user","content":[{"type":"text","text":"long\n"},{"type":"text","text":"go on"}]}]}"#;
-        let body = body(RequestApi::Messages, bytes);
+        let body = parsed(RequestApi::Messages, bytes);
         assert_eq!((&*body.elements[0].recorded(0), &*body.elements[0].recorded(1)), (&[Key::from_bytes(b"long")][..], &[][..]));
         let changed = text(&body, vec![body.replace(0, 0, "short", true).unwrap()]);
         assert_eq!(changed, bytes.replacen("long", "short", 1));
-    }
-
-    #[test]
-    fn a_message_of_the_system_is_known_in_its_recorded_form() {
         let bytes =
             r#"{"messages":[{"role":"system","content":[{"type":"text","text":"rules"}]},{"role":"user","content":"rules"}]}"#;
-        let body = body(RequestApi::Messages, bytes);
+        let body = parsed(RequestApi::Messages, bytes);
         let recorded = Key::from_bytes(b"<system-reminder>\nrules\n</system-reminder>");
         assert_eq!((&*body.elements[0].recorded(0), &*body.elements[1].recorded(0)), (&[recorded][..], &[][..]));
         let changed = text(&body, vec![body.replace(0, 0, "<system-reminder>\nshort\n</system-reminder>", true).unwrap()]);
         assert_eq!(changed, bytes.replacen("rules", "short", 1));
-    }
-
-    #[test]
-    fn a_content_with_joined_reminders_is_known_without_them() {
         let note = "\n\n<system-reminder>\nnote\n</system-reminder>";
         let content = serde_json::to_string(&format!("long result{note}")).unwrap();
         let bytes = format!(
             r#"{{"messages":[{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"a","content":{content}}}]}}]}}"#
         );
-        let body = body(RequestApi::Messages, &bytes);
+        let body = parsed(RequestApi::Messages, &bytes);
         let recorded = body.elements[0].recorded(0);
         assert_eq!(recorded[0], Key::from_bytes(b"long result"));
         // The client trims a content before it joins a text to it.
@@ -409,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_content_is_replaced_and_nothing_else() {
-        let body = body(RequestApi::Messages, MESSAGES);
+        let body = parsed(RequestApi::Messages, MESSAGES);
         let place = body.elements[2].contents.iter().position(|(_, key)| *key == Key::from_bytes(b"one")).unwrap();
         let changed = text(&body, vec![body.replace(2, place, "\"2\"", false).unwrap()]);
         assert_eq!(changed, MESSAGES.replace(r#""one""#, r#""\"2\"""#));

@@ -2,7 +2,7 @@
 
 use super::{BodyEdit, RequestApi, RequestDocument};
 use crate::model::Key;
-use crate::provider::json::{elements, member, members, range_in, text_of};
+use crate::provider::json::{elements, equals, member, members, range_in, text_of};
 use rustc_hash::FxHashMap;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -39,7 +39,7 @@ impl ToolDefinition {
     pub fn offer(&self, api: RequestApi, document: &RequestDocument<'_>) -> Option<BodyEdit> {
         let tools = document.member("tools").filter(|tools| tools.get().starts_with('['))?;
         let listed = elements(tools);
-        let is_function = |tool: &RawValue| text_of(member(tool, "type")).is_some_and(|kind| kind == "function");
+        let is_function = |tool: &RawValue| equals(member(tool, "type"), "function");
         let is = |name: &str, value: &str| document.member(name).is_some_and(|found| found.get() == value);
         let is_client = |tool: &&RawValue| match api {
             RequestApi::Messages => member(tool, "input_schema").is_some(),
@@ -117,9 +117,9 @@ impl Occurrences {
     pub fn of(api: RequestApi, body: &[u8]) -> Occurrences {
         let mut occurrences = Occurrences::default();
         let Some(document) = RequestDocument::new(body) else { return occurrences };
-        let answers = messages(&document).into_iter().filter(|message| has_role(message, "assistant"));
+        let answers = document.values("messages").filter(|message| has_role(message, "assistant"));
         let keys: Vec<Option<Key>> = match api {
-            RequestApi::Responses => items(&document).into_iter().map(key_of_item).collect(),
+            RequestApi::Responses => document.values("input").map(key_of_item).collect(),
             RequestApi::Chat => answers.flat_map(chat_keys).map(Some).collect(),
             RequestApi::Messages => answers.flat_map(|answer| content(answer)).map(key_of_block).collect(),
         };
@@ -207,20 +207,12 @@ pub fn continuation(api: RequestApi, document: &RequestDocument<'_>, answer: &[S
     Some((end..end, added.into_bytes()))
 }
 
-pub(super) fn messages<'a>(document: &RequestDocument<'a>) -> Vec<&'a RawValue> {
-    document.values("messages").collect()
-}
-
-pub(super) fn items<'a>(document: &RequestDocument<'a>) -> Vec<&'a RawValue> {
-    document.values("input").collect()
-}
-
 fn is_item(item: &RawValue, ends: &[&str]) -> bool {
     text_of(member(item, "type")).is_some_and(|kind| ends.iter().any(|end| kind.ends_with(end)))
 }
 
 pub(super) fn has_role(message: &RawValue, role: &str) -> bool {
-    text_of(member(message, "role")).is_some_and(|found| found == role)
+    equals(member(message, "role"), role)
 }
 
 #[cfg(test)]

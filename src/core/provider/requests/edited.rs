@@ -90,7 +90,6 @@ impl EditedBody {
         EditedBody(pieces)
     }
 
-    /// Returns the length in bytes.
     #[expect(clippy::len_without_is_empty, reason = "a body is an object")]
     pub fn len(&self) -> usize {
         self.0.iter().map(BodyPiece::len).sum()

@@ -3,7 +3,6 @@
 /// The method, the target and the headers of a request.
 #[derive(Clone, Debug, Default)]
 pub struct RequestHead {
-    /// The method, such as `POST`.
     pub method: String,
     pub target: String,
     /// The headers with names in lower case; those with credentials are left out.

@@ -5,7 +5,7 @@ use super::document::RequestDocument;
 use super::head::{RequestApi as Api, RequestHead};
 use crate::model::{BlockKind, Key};
 use crate::provider::ParsedBlock;
-use crate::provider::json::{member, text_of};
+use crate::provider::json::{equals, member, text_of};
 use memchr::memmem;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -49,7 +49,7 @@ pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> Req
     let session = name.unwrap_or_else(|| hashed(api, body));
     let tools = ["tools", "functions"].iter().any(|name| !body.elements(name).is_empty());
     // Codex offers some tools as an item of the conversation.
-    let is_tools = |item: &RawValue| text_of(member(item, "type")).is_some_and(|kind| kind == "additional_tools");
+    let is_tools = |item: &RawValue| equals(member(item, "type"), "additional_tools");
     let has_tools = tools || body.values("input").any(is_tools);
     let line = header(head, AGENT_HEADERS).unwrap_or_default().to_owned();
     RequestIdentity { session, line, has_tools, asks_for_summary: asks_for_summary(api, body) }
@@ -87,7 +87,7 @@ fn hashed(api: Api, body: &RequestDocument<'_>) -> String {
         Api::Chat => ("", "messages"),
         Api::Responses => ("instructions", "input"),
     };
-    let is_user = |message: &&RawValue| text_of(member(message, "role")).is_some_and(|role| role == "user");
+    let is_user = |message: &&RawValue| equals(member(message, "role"), "user");
     let prompts = || body.values(conversation).filter(is_user).filter_map(|message| member(message, "content"));
     let first =
         prompts().find_map(|content| asked(api, content)).or_else(|| prompts().next().map(|content| content.get().into()));

@@ -27,16 +27,15 @@ mod restored_chat;
 mod tests;
 
 use super::{
-    Billing, Client, Format, Framing, Location, Message, NewRow, ParsedBlock, ParsedRow, Part, Places, ProviderAdapter, Rewriter,
-    Source, Stub, Variables, framing, json,
+    Billing, Client, Format, Framing, Message, ParsedBlock, ParsedRow, Part, ProviderAdapter, Rewriter, Source, Stub, Variables,
+    framing, json,
 };
 use crate::model::{
-    Block, BlockKind, Conventions, Counts, Event, Fault, Flags, Key, Role, Row, RowKind, Session, Slot, Vocabulary, Window,
+    Block, BlockKind, Conventions, Counts, Fault, Flags, Key, Role, Row, RowKind, Session, Slot, Vocabulary, Window,
 };
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 pub use body::{BodyEdit, KnownElements, REMINDER, RequestBody, RequestElement};
 pub(super) use calls::{BETWEEN_TEXTS, block_key, chat_call_key, chat_calls, chat_text, chat_text_key, item_key};
@@ -164,8 +163,8 @@ impl<A: Api> Format for Request<A> {
             return row;
         }
         match element(bytes) {
-            Ok(element) => numbered(self.0.parse(element), bytes, &self.0.thinking(element)),
-            Err(fault) => broken(fault),
+            Ok(element) => identified(self.0.parse(element), bytes, &self.0.thinking(element)),
+            Err(fault) => ParsedRow::broken(fault),
         }
     }
 
@@ -183,10 +182,6 @@ impl<A: Api> Format for Request<A> {
         };
         let model = rows.into_iter().find_map(|row| model(&bytes[row])?.row.model);
         model.map_or(Vocabulary::O200k, |model| models::vocabulary(&model, Vocabulary::O200k))
-    }
-
-    fn window(&self, session: &Session) -> Window {
-        window(session)
     }
 
     fn messages(&self, session: &Session, window: &Window) -> Vec<Message> {
@@ -216,6 +211,10 @@ impl<A: Api> Format for Request<A> {
         }
     }
 
+    fn window(&self, session: &Session) -> Window {
+        window(session)
+    }
+
     fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
         self.0.encode(slot, kind, content)
     }
@@ -228,14 +227,6 @@ impl<A: Api> Format for Request<A> {
 impl<A: Api> Client for Request<A> {
     fn agent(&self) -> &'static str {
         self.0.client().agent()
-    }
-
-    fn roots(&self, _places: &Places) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    fn locate(&self, _path: &Path) -> Option<Location> {
-        None
     }
 
     fn api_base_url(&self) -> &'static str {
@@ -255,34 +246,19 @@ impl<A: Api> Client for Request<A> {
     }
 }
 
-impl<A: Api> Rewriter for Request<A> {
-    fn note(&self, _new: &NewRow<'_>, _label: &str, _content: &str) -> Option<Vec<u8>> {
-        None
-    }
-}
+impl<A: Api> Rewriter for Request<A> {}
 
-impl<A: Api> Billing for Request<A> {
-    fn usage(&self, _value: &[u8], _sent: u64, _row: &[u8]) -> Option<Vec<u8>> {
-        None
-    }
-
-    fn cache_milliseconds(&self, _usage: &[u8]) -> i64 {
-        // The shortest life of a cache entry at both APIs.
-        300_000
-    }
-}
+impl<A: Api> Billing for Request<A> {}
 
 /// Returns true if an object is the body of a request to any of the APIs.
 fn is_body(body: &RawValue) -> bool {
     dialect::of_body(body).is_some() || openai::Responses.is_body(body)
 }
 
-/// Returns the body of the request in a record of a log.
 pub(super) fn request_in(record: &RawValue) -> Option<&RawValue> {
     dialect::request(record, &is_body)
 }
 
-/// Returns the messages of the answer in a record of a log.
 pub(super) fn answer_in(record: &RawValue) -> Vec<&RawValue> {
     dialect::answer(record)
 }
@@ -294,7 +270,7 @@ fn model<'a>(bytes: &[u8]) -> Option<ParsedRow<'a>> {
     let name = json::text(value)?;
     let mut row = Row::new(RowKind::State);
     row.model = name.rsplit('/').next().filter(|name| !name.is_empty()).map(Into::into);
-    Some(ParsedRow { row, blocks: Vec::new(), origin: Default::default() })
+    Some(ParsedRow::new(row, Vec::new()))
 }
 
 /// Parses the bytes of an element: a string or an object.
@@ -303,18 +279,8 @@ fn element(bytes: &[u8]) -> Result<&RawValue, Fault> {
     if value.get().starts_with(['"', '{']) { Ok(value) } else { Err(Fault::NotAnObject) }
 }
 
-fn broken<'a>(fault: Fault) -> ParsedRow<'a> {
-    let mut row = Row::new(RowKind::Broken);
-    row.event = Some(Box::new(Event::Fault(fault)));
-    ParsedRow { row, blocks: Vec::new(), origin: Default::default() }
-}
-
-/// Numbers the blocks of a row, and sets its identity unless it has one: a hash of the parts that no edit changes.
-fn numbered<'a>(mut parsed: ParsedRow<'a>, bytes: &[u8], thinking: &[Key]) -> ParsedRow<'a> {
-    for (index, parsed) in (0..).zip(&mut parsed.blocks) {
-        parsed.block.index = index;
-    }
-    parsed.row.blocks = parsed.blocks.len() as u32;
+/// Sets the identity of a row unless it has one: a hash of the parts that no edit changes.
+fn identified<'a>(mut parsed: ParsedRow<'a>, bytes: &[u8], thinking: &[Key]) -> ParsedRow<'a> {
     let is_tool = parsed.blocks.iter().any(|parsed| is_tool(&parsed.block));
     let whole = is_tool.then(|| Key::from_bytes(bytes));
     let calls = parsed.blocks.iter().filter_map(|parsed| parsed.block.call);
@@ -328,14 +294,14 @@ fn numbered<'a>(mut parsed: ParsedRow<'a>, bytes: &[u8], thinking: &[Key]) -> Pa
 fn instructions<'a>(texts: &[&'a RawValue], label: &str) -> ParsedRow<'a> {
     let block = |text: &&'a RawValue| {
         let content = json::text_of(instruction(text)).unwrap_or(Cow::Borrowed(text.get()));
-        let mut block = Block::new(BlockKind::Attachment, Role::System);
-        block.label = label.into();
-        block.ground = true;
-        ParsedBlock::new(block, content)
+        ParsedBlock::attachment(label, Role::System, true, content)
     };
-    let mut row = Row::new(RowKind::Attachment);
-    row.flags = Flags::ATTACHMENT;
-    ParsedRow { row, blocks: texts.iter().map(block).collect(), origin: Default::default() }
+    added(texts.iter().map(block).collect())
+}
+
+/// Returns the row of blocks that the client sends beside the conversation.
+fn added(blocks: Vec<ParsedBlock<'_>>) -> ParsedRow<'_> {
+    ParsedRow::new(Row { flags: Flags::ATTACHMENT, ..Row::new(RowKind::Attachment) }, blocks)
 }
 
 /// Returns the text of an instruction: a string, or that of a content block.
@@ -346,13 +312,8 @@ fn instruction(text: &RawValue) -> Option<&RawValue> {
 
 /// Returns the row of the definition of a tool, which no edit changes.
 fn tool(definition: &RawValue) -> ParsedRow<'_> {
-    let mut block = Block::new(BlockKind::Other, Role::System);
-    block.label = TOOL.into();
-    block.ground = true;
-    let mut row = Row::new(RowKind::Attachment);
-    row.flags = Flags::ATTACHMENT;
-    let blocks = vec![ParsedBlock::new(block, Cow::Borrowed(definition.get()))];
-    ParsedRow { row, blocks, origin: Default::default() }
+    let block = Block { label: TOOL.into(), ground: true, ..Block::new(BlockKind::Other, Role::System) };
+    added(vec![ParsedBlock::new(block, Cow::Borrowed(definition.get()))])
 }
 
 fn is_tool(block: &Block) -> bool {

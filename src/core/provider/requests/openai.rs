@@ -5,7 +5,7 @@ use crate::model::{BlockKind, Key, Session, Slot};
 use crate::provider::codex::Codex;
 use crate::provider::codex::parse::{self, RowFields};
 use crate::provider::codex::{link, write};
-use crate::provider::json::{elements, member, text_of};
+use crate::provider::json::{elements, equals, member, text_of};
 use crate::provider::{Client, ParsedRow};
 use serde_json::value::RawValue;
 
@@ -69,7 +69,7 @@ impl Api for Responses {
     }
 
     fn thinking(&self, element: &RawValue) -> Vec<Key> {
-        let is_thinking = text_of(member(element, "type")).is_some_and(|kind| kind == "reasoning");
+        let is_thinking = equals(member(element, "type"), "reasoning");
         is_thinking.then(|| Key::from_bytes(element.get().as_bytes())).into_iter().collect()
     }
 }

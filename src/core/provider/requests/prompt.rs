@@ -70,16 +70,12 @@ mod tests {
         r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"a"},{"type":"text","text":"done"}]}"#;
 
     #[test]
-    fn a_longer_conversation_begins_with_the_earlier_one() {
+    fn a_conversation_continues_until_it_differs() {
         check(ASK, ASK, None);
         check(ASK, &[ASK, ANSWER].join(","), None);
         check(&[ASK, ANSWER].join(","), ASK, Some(3));
         let marked = r#"{"role":"user","content":[{"type":"text","text":"ask","cache_control":{"type":"ephemeral"}}]}"#;
         check(marked, &[ASK, ANSWER].join(","), None);
-    }
-
-    #[test]
-    fn changed_contents_and_dropped_thinking_are_differences() {
         let other = ASK.replace("ask", "other");
         check(&[ASK, ANSWER].join(","), &[&other, ANSWER].join(","), Some(2));
         let without = ANSWER.replace(r#"{"type":"thinking","thinking":"","signature":"a"},"#, "");

@@ -217,7 +217,7 @@ fn gaps(pieces: &[Piece]) -> Vec<Gap<'_>> {
 }
 
 /// Returns the edits that remove elements of an array, each with a comma; `None` if no element would be left.
-fn without(ranges: &[Range<usize>], goes: &dyn Fn(usize) -> bool) -> Option<Vec<BodyEdit>> {
+pub(super) fn without(ranges: &[Range<usize>], goes: &dyn Fn(usize) -> bool) -> Option<Vec<BodyEdit>> {
     let first = (0..ranges.len()).find(|place| !goes(*place))?;
     let mut edits = Vec::new();
     if first > 0 {

@@ -1,10 +1,10 @@
 //! Withheld calls in a conversation: put back between the blocks that the client has.
 
-use super::calls::{Occurrences, content, has_role, items, key_of_block, key_of_item, messages};
+use super::calls::{Occurrences, content, has_role, key_of_block, key_of_item};
 use super::restored_chat::restored_in_chat;
 use super::{BodyEdit, RequestApi, RequestDocument};
 use crate::model::{Key, ReplyPart, WithheldReply};
-use crate::provider::json::{elements, member, range_in, text_of};
+use crate::provider::json::{elements, equals, member, range_in};
 use serde_json::value::RawValue;
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub fn restored(api: RequestApi, document: &RequestDocument<'_>, replies: &[With
 
 /// Withheld calls precede the block that continues them, together with their results, or follow the block before them.
 fn restored_in_items(document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<BodyEdit>, usize) {
-    let items = items(document);
+    let items: Vec<&RawValue> = document.values("input").collect();
     let mut seen = Occurrences::default();
     let keys: Vec<Option<Key>> = items.iter().map(|item| key_of_item(item).map(|key| seen.count(key))).collect();
     let find = |part: &ReplyPart| match part {
@@ -63,7 +63,7 @@ pub(super) fn filled(bytes: &[u8], elements: &[&RawValue], gaps: &[Vec<&str>]) -
 }
 
 fn restored_in_messages(document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<BodyEdit>, usize) {
-    let messages = messages(document);
+    let messages: Vec<&RawValue> = document.values("messages").collect();
     let mut seen = Occurrences::default();
     let mut left: Vec<&WithheldReply> = replies.iter().collect();
     let mut edits = Vec::new();
@@ -102,7 +102,6 @@ struct Answer<'a, 'r> {
     parts: Vec<(Range<usize>, Option<Key>)>,
     /// The fragments before each content block, and after the last one.
     gaps: Vec<Vec<Fragment<'r>>>,
-    /// The results for the message that follows.
     results: Vec<String>,
 }
 
@@ -193,7 +192,7 @@ fn with_results(bytes: &[u8], message: &RawValue, results: &str) -> Option<BodyE
         return Some((range, whole.into_bytes()));
     }
     let parts = elements(content);
-    let is_result = |part: &&&RawValue| text_of(member(part, "type")).is_some_and(|kind| kind == "tool_result");
+    let is_result = |part: &&&RawValue| equals(member(part, "type"), "tool_result");
     let insert = |place: usize, text: String| Some((place..place, text.into_bytes()));
     match (parts.iter().rfind(is_result), parts.first()) {
         (Some(last), _) => insert(range_in(bytes, last).end, format!(",{results}")),
@@ -256,10 +255,6 @@ mod tests {
         // Without the continuation, the call is left out.
         let cut = r#"[{"role":"assistant","content":[{"type":"text","text":"I look."}]},{"role":"user","content":"no"}]"#;
         check(cut, &alone, cut);
-    }
-
-    #[test]
-    fn calls_in_a_row_divide_a_message_once_each() {
         let replies = [reply(&[own()], Some("text:Found.")), reply(&[own()], Some("text:Found."))];
         check(
             r#"[{"content":[{"type":"text","text":"Found."}],"role":"assistant"}]"#,

@@ -1,6 +1,6 @@
 //! Withheld calls in a conversation of the Chat Completions API: put back between its messages, or among the calls of one.
 
-use super::calls::{BETWEEN_TEXTS, Occurrences, chat_calls, chat_keys, content, has_role, messages};
+use super::calls::{BETWEEN_TEXTS, Occurrences, chat_calls, chat_keys, content, has_role};
 use super::restored::filled;
 use super::{BodyEdit, RequestDocument};
 use crate::model::{Key, ReplyPart, WithheldReply};
@@ -18,7 +18,7 @@ enum Last {
 /// they were alone, their message and their results precede the message that continues them, whose text begins with that of theirs.
 pub(super) fn restored_in_chat(document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<BodyEdit>, usize) {
     let bytes = document.bytes;
-    let messages = messages(document);
+    let messages: Vec<&RawValue> = document.values("messages").collect();
     let mut seen = Occurrences::default();
     let mut gaps: Vec<Vec<&str>> = (0..=messages.len()).map(|_| Vec::new()).collect();
     let (mut edits, mut count) = (Vec::new(), 0);
@@ -170,10 +170,6 @@ mod tests {
         seen.count(key);
         let second = [reply(both[0].parts.clone(), Some(seen.next(key)))];
         check(&[&joined, ASK, &joined], &second, &[&joined, ASK, &first, RESULT, &said(r#""Found é.""#)]);
-    }
-
-    #[test]
-    fn a_message_that_was_not_continued_is_replaced() {
         let ended = [reply(vec![withheld(&alone(r#""I look. ""#))], chat_text_key("I look."))];
         let said = r#"{"role":"assistant","content":"I look."}"#;
         check(&[ASK, said], &ended, &[ASK, &alone(r#""I look. ""#), RESULT]);

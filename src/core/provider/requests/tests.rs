@@ -55,7 +55,7 @@ fn check(format: &dyn ProviderAdapter, body: &str, expected: &[&str]) {
 }
 
 #[test]
-fn the_elements_of_a_messages_request_are_rows() {
+fn the_elements_of_a_request_are_rows() {
     check(
         REQUESTS[0],
         MESSAGES,
@@ -71,10 +71,6 @@ fn the_elements_of_a_messages_request_are_rows() {
             "Attachment: attachment system You are an agent.",
         ],
     );
-}
-
-#[test]
-fn the_elements_of_a_responses_request_are_rows() {
     check(
         REQUESTS[1],
         RESPONSES,
@@ -89,10 +85,6 @@ fn the_elements_of_a_responses_request_are_rows() {
             r#"Attachment: !other system {"type":"custom","name":"apply_patch"}"#,
         ],
     );
-}
-
-#[test]
-fn the_elements_of_a_chat_request_are_rows() {
     check(
         REQUESTS[2],
         CHAT,

@@ -1,7 +1,6 @@
 //! Responses of the Chat Completions API without the calls of one tool: what the client receives of a response, and of those that continue
 //! it.
 
-use super::chat_call::{Call, append};
 use super::filter::{Event, Joiner, Joint};
 use super::{Reply, ResponseForm, WithheldCall};
 use crate::model::{Key, ReplyPart};
@@ -255,6 +254,60 @@ impl Chat {
 
 fn event_of(value: &Value) -> Vec<u8> {
     format!("data: {value}\n\n").into_bytes()
+}
+
+/// A call in a message, which arrives in pieces.
+#[derive(Debug)]
+struct Call {
+    index: u64,
+    /// Its index for the client; `None` if it is withheld.
+    sent: Option<u64>,
+    call: Map<String, Value>,
+}
+
+impl Call {
+    fn add(&mut self, piece: &Value) {
+        for (name, value) in piece.as_object().into_iter().flatten().filter(|(name, _)| *name != "index") {
+            match (value, self.call.get_mut(name)) {
+                (Value::Object(members), Some(Value::Object(function))) if name == "function" => {
+                    for (name, value) in members {
+                        match value.as_str().filter(|_| name == "arguments") {
+                            Some(text) => append(function, name, text),
+                            None => drop(function.insert(name.clone(), value.clone())),
+                        }
+                    }
+                }
+                (_, Some(_)) if value.is_null() || value == "" => {}
+                _ => drop(self.call.insert(name.clone(), value.clone())),
+            }
+        }
+    }
+
+    fn id(&self) -> &str {
+        self.call.get("id").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Returns the input; null if it is not JSON.
+    fn arguments(&self) -> Value {
+        let arguments = self.call.get("function").and_then(|function| function["arguments"].as_str());
+        arguments.and_then(|arguments| serde_json::from_str(arguments).ok()).unwrap_or_default()
+    }
+
+    fn json(&self) -> Value {
+        let mut call = self.call.clone();
+        call.entry("type").or_insert_with(|| json!("function"));
+        if let Some(function) = call.get_mut("function").filter(|_| !self.arguments().is_object()) {
+            function["arguments"] = "{}".into();
+        }
+        call.into()
+    }
+}
+
+fn append(members: &mut Map<String, Value>, name: &str, text: &str) {
+    match members.get_mut(name) {
+        Some(Value::String(before)) => before.push_str(text),
+        _ => drop(members.insert(name.to_owned(), text.into())),
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::filter::{Event, Joiner, Joint};
 use super::{Reply, ResponseForm, WithheldCall};
 use crate::model::{Key, ReplyPart};
-use crate::provider::json::{member, range_in};
+use crate::provider::json::{member, range_in, with_figures};
 use crate::provider::requests::block_key;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -169,9 +169,7 @@ impl Messages {
         let value: Option<&RawValue> = serde_json::from_slice(&event[place.clone()]).ok();
         let number = value.and_then(|value| member(value, "index")).map(|number| range_in(&event, number));
         let (Some(number), Some(sent)) = (number, sent) else { return passed.extend(event) };
-        passed.extend_from_slice(&event[..number.start]);
-        passed.extend_from_slice(sent.to_string().as_bytes());
-        passed.extend_from_slice(&event[number.end..]);
+        passed.extend(with_figures(&event, vec![(number, sent as u64)]));
     }
 
     /// Returns true if an event or a document ends a response in which the model waits for the result of a withheld call.

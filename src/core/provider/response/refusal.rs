@@ -52,7 +52,6 @@ pub(super) fn message(body: &[u8]) -> String {
     [document.error, document.detail].into_iter().flatten().find_map(text).unwrap_or_default()
 }
 
-/// Returns the message of an error; `None` if it has none.
 pub(super) fn text(error: &RawValue) -> Option<String> {
     [member(error, "message"), Some(error)].into_iter().find_map(text_of).map(Cow::into_owned)
 }

@@ -153,7 +153,6 @@ impl Writer<'_> {
         pieces
     }
 
-    /// Returns the content of a user row.
     fn spoken(&self, row: u32) -> Vec<Piece> {
         let flags = self.view.flags(row);
         let mut pieces = self.pieces(row);

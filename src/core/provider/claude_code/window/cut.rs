@@ -60,7 +60,6 @@ fn predecessor(session: &Session, tree: &Tree<'_>, node: u32, seen: &[bool]) -> 
     is_certain.then_some(before)
 }
 
-/// Returns true if a row descends from another one.
 fn descends(tree: &Tree<'_>, node: u32, ancestor: u32) -> bool {
     let mut next = tree.parent(node);
     for _ in 0..tree.nodes.len() {

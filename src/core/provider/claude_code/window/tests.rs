@@ -125,7 +125,7 @@ fn the_leaf_is_the_noted_row_or_the_last_one() {
 }
 
 #[test]
-fn parallel_results_are_found() {
+fn results_beside_the_walk_are_found() {
     let rows = [
         user("a", "", 0),
         thinks("t", "a", 1, "m1"),
@@ -136,10 +136,6 @@ fn parallel_results_are_found() {
         says("b", "r2", 6, "m2"),
     ];
     check(&rows, "a | thinking use use | r1 r2 | b");
-}
-
-#[test]
-fn a_result_that_names_its_use_is_found() {
     let rows = [
         user("a", "", 0),
         uses("u", "a", 2, "m1", "one"),
@@ -169,23 +165,15 @@ fn a_missing_parent_is_bridged_if_it_is_near() {
 }
 
 #[test]
-fn a_broken_row_cuts_the_chain() {
+fn rows_of_other_kinds_cut_the_chain_or_link_it() {
     let mut rows = branches();
     rows[1] = "{'type':'assistant','uuid':'b'".into();
     rows[4] = user("e", "b", 44);
     rows[5] = says("f", "e", 45, "m3");
     check(&rows, "e | f");
-}
-
-#[test]
-fn a_message_without_content_is_passed_over() {
     let mut rows = branches();
     rows[4] = row("user", "e", "b", 4, ",'message':{'role':'user','content':7}");
     check(&rows, "a | b | f");
-}
-
-#[test]
-fn progress_rows_are_links() {
     let mut rows = branches();
     rows.extend([
         row("progress", "p", "f", 6, ""),
@@ -214,11 +202,23 @@ fn thinking_is_stripped_as_the_markers_say() {
 }
 
 #[test]
-fn halves_of_pairs_are_dropped() {
+fn halves_and_repeated_rows_are_dropped() {
     let lost = [user("a", "", 0), uses("u", "a", 1, "m1", "one"), user("b", "u", 2), says("c", "b", 3, "m2")];
     check(&lost, "a b | c");
     let orphan = [user("a", "", 0), says("b", "a", 1, "m1"), result("r", "b", 2, "one"), says("c", "r", 3, "m2")];
     check(&orphan, "a | b | (no content) | c");
+    let rows = [user("a", "", 0), thinks("t", "a", 1, "m1"), user("b", "t", 2), says("c", "b", 3, "m2")];
+    check(&rows, "a b | c");
+    let rows = [
+        user("a", "", 0),
+        uses("u", "a", 1, "m1", "one"),
+        result("r", "u", 2, "one"),
+        uses("v", "r", 3, "m2", "one"),
+        says("b", "v", 4, "m2"),
+    ];
+    check(&rows, "a | use | r | b");
+    let again = row("user", "a", "", 0, ",'message':{'role':'user','content':'again'}");
+    check(&[user("a", "", 0), says("b", "a", 1, "m1"), again, noted("b", false)], "again | b");
 }
 
 #[test]
@@ -230,37 +230,9 @@ fn a_call_that_was_running_is_answered() {
 }
 
 #[test]
-fn thinking_without_an_answer_is_dropped() {
-    let rows = [user("a", "", 0), thinks("t", "a", 1, "m1"), user("b", "t", 2), says("c", "b", 3, "m2")];
-    check(&rows, "a b | c");
-}
-
-#[test]
-fn a_use_that_is_repeated_is_sent_once() {
-    let rows = [
-        user("a", "", 0),
-        uses("u", "a", 1, "m1", "one"),
-        result("r", "u", 2, "one"),
-        uses("v", "r", 3, "m2", "one"),
-        says("b", "v", 4, "m2"),
-    ];
-    check(&rows, "a | use | r | b");
-}
-
-#[test]
-fn of_rows_with_one_identity_the_last_counts() {
-    let again = row("user", "a", "", 0, ",'message':{'role':'user','content':'again'}");
-    check(&[user("a", "", 0), says("b", "a", 1, "m1"), again, noted("b", false)], "again | b");
-}
-
-#[test]
-fn attachments_follow_the_prompt_as_a_system_turn() {
+fn attachments_are_a_system_turn_or_folded_into_results() {
     let note = attachment("n", "a", 1, "'type':'date'", "<system-reminder>\\nnote\\n</system-reminder>");
     check(&[user("a", "", 0), note, says("b", "n", 2, "m1")], "a | note | b");
-}
-
-#[test]
-fn attachments_are_folded_into_results_for_older_models() {
     let note = attachment("n", "r", 3, "'type':'date'", "note");
     let rows = [
         user("a", "", 0),

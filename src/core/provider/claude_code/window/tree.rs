@@ -40,7 +40,6 @@ pub(super) enum Parent {
     Missing,
     /// A value that is not an identity: the client begins with the row, although it did not write that.
     Unusable,
-    /// Another row.
     Node(u32),
 }
 

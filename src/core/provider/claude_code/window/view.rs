@@ -32,7 +32,6 @@ impl<'a> View<'a> {
         self.row(row).flags
     }
 
-    /// Returns the indices of the blocks of a row.
     pub fn places(&self, row: u32) -> Range<usize> {
         self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize
     }

@@ -2,8 +2,9 @@
 
 use super::pieces::{self, MessageFields, Piece, Sort};
 use super::tools;
-use crate::model::{Block, BlockKind, Excerpts, Flags, Key, Role, Row, RowKind};
-use crate::provider::json::{member, text, text_of};
+use crate::model::{Block, BlockKind, Flags, Key, Role, Row, RowKind};
+use crate::provider::codex::tool as codex;
+use crate::provider::json::{key_of, member, shown, text, text_of};
 use crate::provider::{ParsedBlock, ParsedRow, media, without_insertions, words};
 use std::borrow::Cow;
 
@@ -28,44 +29,32 @@ pub(super) fn parse<'a>(message: &MessageFields<'a>) -> ParsedRow<'a> {
     });
     row.flags.set(Flags::ATTACHMENT, speaker == Role::System);
     if speaker == Role::ToolResult {
-        row.answers = Some(text_of(message.call).map_or(Key(0), |call| Key::from_text(&call)));
+        row.answers = key_of(message.call).or(Some(Key(0)));
     }
     row.prompt = speaker == Role::User && blocks.iter().any(|parsed| parsed.block.kind != BlockKind::Attachment);
-    ParsedRow { row, blocks, origin: Default::default() }
+    ParsedRow::new(row, blocks)
 }
 
 fn block<'a>(piece: &Piece<'a>, message: &MessageFields<'a>, speaker: Role, role: &str) -> ParsedBlock<'a> {
     match piece.sort {
-        Sort::Thinking => {
-            let block = Block::new(BlockKind::Thinking, Role::Thinking);
-            ParsedBlock::new(block, text(piece.value).unwrap_or_default())
-        }
+        Sort::Thinking => ParsedBlock::thinking(text(piece.value).unwrap_or_default(), None),
         Sort::Text => spoken(text(piece.value).unwrap_or_default(), speaker, role),
         Sort::Image => {
-            let mut block = Block::new(BlockKind::Image, speaker);
-            let content = media::add_image(&mut block.media, pieces::image_url(piece.value));
-            ParsedBlock::new(block, content)
+            ParsedBlock::read(BlockKind::Image, speaker, |media| media::add_image(media, pieces::image_url(piece.value)))
         }
-        Sort::Document => {
-            let mut block = Block::new(BlockKind::Document, speaker);
-            let content = media::add_document(&mut block.media, piece.value);
-            ParsedBlock::new(block, content)
-        }
+        Sort::Document => ParsedBlock::read(BlockKind::Document, speaker, |media| media::add_document(media, piece.value)),
         Sort::Call | Sort::TextCall | Sort::OldCall => call(piece),
         Sort::Output => {
-            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            block.call = text_of(message.call).map(|call| Key::from_text(&call));
-            block.label = if role == OLD_OUTPUT { OLD_OUTPUT.into() } else { "".into() };
-            let content = pieces::output(piece.value, &mut block.media);
-            block.error = content.starts_with("Error: ") || content.starts_with("error: ");
-            ParsedBlock::new(block, content)
+            let mut parsed = ParsedBlock::result(key_of(message.call), |media| pieces::output(piece.value, media));
+            parsed.block.label = if role == OLD_OUTPUT { OLD_OUTPUT.into() } else { "".into() };
+            parsed.block.error = parsed.content.starts_with("Error: ") || parsed.content.starts_with("error: ");
+            parsed
         }
         Sort::Other => {
             let kind = text_of(member(piece.value, "type")).unwrap_or_default();
-            let mut block = Block::new(BlockKind::Other, speaker);
-            block.label = if kind.is_empty() { "part".into() } else { (&*kind).into() };
-            let content = media::unknown(&mut block.media, piece.value);
-            ParsedBlock::new(block, content)
+            let mut parsed = ParsedBlock::read(BlockKind::Other, speaker, |media| media::unknown(media, piece.value));
+            parsed.block.label = if kind.is_empty() { "part".into() } else { (&*kind).into() };
+            parsed
         }
     }
 }
@@ -76,16 +65,12 @@ const GUIDES: &[&str] = &["environment", "instructions", "reminder", "rules", "s
 /// Builds the block of a text. Instructions, and texts in the user's name of which the client wrote every word, are attachments.
 pub(in crate::provider) fn spoken<'a>(content: Cow<'a, str>, speaker: Role, role: &str) -> ParsedBlock<'a> {
     if speaker == Role::System {
-        let mut block = Block::new(BlockKind::Attachment, Role::System);
-        (block.label, block.ground) = (role.into(), true);
-        return ParsedBlock::new(block, content);
+        return ParsedBlock::attachment(role, Role::System, true, content);
     }
     let tag = content.trim_start().strip_prefix('<').and_then(|rest| rest.split(['>', ' ', '\n']).next());
     if let Some(tag) = tag.filter(|_| speaker == Role::User && without_insertions(&content).is_empty()) {
-        let mut block = Block::new(BlockKind::Attachment, Role::User);
-        block.label = tag.replace('-', "_").into();
-        block.ground = GUIDES.iter().any(|part| block.label.contains(part));
-        return ParsedBlock::new(block, content);
+        let label = tag.replace('-', "_");
+        return ParsedBlock::attachment(&label, Role::User, GUIDES.iter().any(|part| label.contains(part)), content);
     }
     let mut block = Block::new(BlockKind::Text, speaker);
     if speaker == Role::User {
@@ -95,27 +80,18 @@ pub(in crate::provider) fn spoken<'a>(content: Cow<'a, str>, speaker: Role, role
 }
 
 fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
-    let id = text_of(member(piece.value, "id"));
     let fields = piece.call();
     let name = text_of(fields.name).unwrap_or_default();
-    let input = fields.input.map(|input| text(input).unwrap_or(Cow::Borrowed(input.get()))).unwrap_or_default();
+    let input = fields.input.map(shown).unwrap_or_default();
     let read = match piece.sort {
-        Sort::TextCall => tools::of_text(&name, &input),
+        Sort::TextCall => codex::of_text(&name, &input),
         _ => tools::of_object(&name, &input),
     };
-    let mut parsed = tool_use(id.as_deref(), input, read);
+    let mut parsed = ParsedBlock::tool_use(key_of(member(piece.value, "id")), input, read);
     if piece.sort == Sort::OldCall {
         (parsed.block.call, parsed.block.label) = (Some(Key(0)), OLD_CALL.into());
     }
     parsed
-}
-
-pub(in crate::provider) fn tool_use<'a>(id: Option<&str>, input: Cow<'a, str>, read: tools::Call) -> ParsedBlock<'a> {
-    let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
-    block.call = id.map(Key::from_text);
-    block.tool = Some(Box::new(read.tool));
-    block.excerpts = Excerpts { files: read.files, ..Excerpts::default() }.some();
-    ParsedBlock { readable: read.readable, refers: read.refers, ..ParsedBlock::new(block, input) }
 }
 
 pub(super) fn part_text(part: &serde_json::value::RawValue) -> String {

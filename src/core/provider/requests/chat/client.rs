@@ -2,8 +2,7 @@
 
 use super::tools::WRITTEN;
 use crate::model::{Conventions, InputNames, PlanNames};
-use crate::provider::{Client, Location, Places, Variables};
-use std::path::{Path, PathBuf};
+use crate::provider::{Client, Variables};
 
 /// A program that speaks to an OpenAI-compatible API.
 pub(super) struct AnyClient;
@@ -11,8 +10,6 @@ pub(super) struct AnyClient;
 impl Client for AnyClient {
     methods! {
         agent() -> &'static str = "an OpenAI-compatible client";
-        roots(_places: &Places) -> Vec<PathBuf> = Vec::new();
-        locate(_path: &Path) -> Option<Location> = None;
         api_base_url() -> &'static str = "https://api.openai.com/v1";
         variables() -> Variables = Variables { home: "", api_base_url: "OPENAI_BASE_URL", session: None, project: None };
     }

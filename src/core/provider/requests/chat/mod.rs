@@ -76,8 +76,7 @@ impl Api for Chat {
     }
 
     fn decode(&self, value: &[u8]) -> String {
-        let value = std::str::from_utf8(value).ok().and_then(|value| serde_json::from_str::<&RawValue>(value).ok());
-        let Some(value) = value else { return String::new() };
+        let Ok(value) = serde_json::from_slice::<&RawValue>(value) else { return String::new() };
         match value.get().starts_with('{') {
             true => blocks::part_text(value),
             false => pieces::output(value, &mut Media::default()).into_owned(),

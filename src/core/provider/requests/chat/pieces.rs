@@ -7,7 +7,6 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 fields! {
-    /// The relevant keys of a message.
     MessageFields {
         role = "role",
         content = "content",
@@ -33,7 +32,6 @@ pub(super) struct Piece<'a> {
 pub(super) enum Sort {
     /// Thinking that a server reports beside the answer.
     Thinking,
-    /// A text, or the reason of a refusal.
     Text,
     Image,
     Document,
@@ -121,7 +119,6 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Returns true if a text is a JSON object.
 pub(super) fn is_object(content: &str) -> bool {
     serde_json::from_str::<&RawValue>(content).is_ok_and(|value| value.get().starts_with('{'))
 }

@@ -4,9 +4,9 @@
 use crate::model::{Tool, ToolVerb};
 use crate::provider::codex::tool as codex;
 use crate::provider::command::{one_line, printed_file, scope, unmarked};
+use crate::provider::tool_input::{Call, Input};
 use crate::provider::{files, json};
 use crate::text::lists::word_lists;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// The usual names of tools, in lower case and without separators.
@@ -31,21 +31,12 @@ const VERBS: &[(ToolVerb, &[&str])] = &[
 ];
 word_lists! { "tools.txt": CODEX, FILES, COMMANDS, DIRECTORIES, TARGETS, PARTS, pub(super) WRITTEN }
 
-/// A parsed call: the tool, its input in readable form, and the part of the input that refers to earlier content.
-pub(in crate::provider) use codex::Call;
-
 pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
     if CODEX.contains(&name) {
         return codex::of_object(name, input);
     }
-    let value: Option<&RawValue> = serde_json::from_str(input).ok();
-    let members = value.map(json::members).unwrap_or_default();
-    let texts: Vec<(&str, Cow<'_, str>)> =
-        members.iter().map(|(key, value)| (key.as_ref(), json::text(*value).unwrap_or(Cow::Borrowed(value.get())))).collect();
-    let get = |key: &str| texts.iter().rev().find(|(known, _)| *known == key).map(|(_, text)| text.as_ref());
-    let any = |keys: &[&str]| keys.iter().find_map(|key| get(key).filter(|text| !text.is_empty())).map(unmarked);
-    let first = || texts.iter().find(|(_, text)| !text.is_empty()).map(|(_, text)| unmarked(text));
-    let whole = value.map_or("", RawValue::get);
+    let input = Input::new(serde_json::from_str(input).ok(), json::shown);
+    let any = |names: &[&str]| input.any(names).map(unmarked);
     let directory = any(&DIRECTORIES).unwrap_or_default();
     let mut verb = verb(name);
     let names = match verb {
@@ -53,12 +44,12 @@ pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
         ToolVerb::Run => &COMMANDS,
         _ => &TARGETS,
     };
-    let target = any(names).or_else(|| any(&TARGETS)).or_else(first).unwrap_or_default();
-    let (mut shown, mut means, mut is_whole) = (Cow::Borrowed(target), scope(&[whole]), false);
+    let target = any(names).or_else(|| any(&TARGETS)).or_else(|| input.first().map(unmarked)).unwrap_or_default();
+    let (mut shown, mut means, mut is_whole) = (Cow::Borrowed(target), scope(&[input.whole]), false);
     let mut lines = String::new();
     match verb {
         ToolVerb::Read => {
-            let parts: Vec<&str> = PARTS.iter().map(|key| get(key).unwrap_or_default()).collect();
+            let parts: Vec<&str> = PARTS.iter().map(|name| input.get(name).unwrap_or_default()).collect();
             (means, is_whole) = (scope(&parts), parts.iter().all(|part| part.is_empty()));
         }
         ToolVerb::Run => {
@@ -77,24 +68,16 @@ pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
         ToolVerb::Plan => Vec::new(),
         _ if any(&COMMANDS).is_some() => files::of_command(any(&COMMANDS).unwrap_or_default(), directory),
         ToolVerb::Read | ToolVerb::Edit if !target.is_empty() => vec![target.to_owned()],
-        _ => texts.iter().filter(|(_, text)| files::is_file(text)).map(|(_, text)| text.to_string()).collect(),
+        _ => input.files(),
     };
-    let join = |keep: &dyn Fn(&str) -> bool| -> String {
-        texts.iter().filter(|(key, _)| keep(key)).map(|(key, text)| format!("{key}: {text}\n")).collect()
-    };
-    let is_edit = verb == ToolVerb::Edit;
-    let (scope, whole, lines, parameters) = (means, is_whole, lines.into(), texts.len() as u32);
+    let (scope, whole, lines, parameters) = (means, is_whole, lines.into(), input.parameters());
     let tool = Tool { scope, whole, lines, parameters, ..Tool::new(name, verb, &one_line(&shown)) };
     Call {
         tool,
         files: files.iter().map(String::as_str).collect(),
-        readable: Some(join(&|_| true)),
-        refers: Some(join(&|key| !(is_edit && WRITTEN.contains(&key)))),
+        readable: Some(input.lines(|_| true)),
+        refers: input.lines(|name| verb != ToolVerb::Edit || !WRITTEN.contains(&name)),
     }
-}
-
-pub(super) fn of_text(name: &str, input: &str) -> Call {
-    codex::of_text(name, input)
 }
 
 fn verb(name: &str) -> ToolVerb {
@@ -118,7 +101,7 @@ mod tests {
         let part = check("read_file", r#"{"absolute_path":"/w/a.rs","offset":3}"#, ToolVerb::Read, "/w/a.rs");
         assert!(whole.tool.whole && !part.tool.whole && whole.tool.scope != part.tool.scope);
         let edit = check("edit", r#"{"filePath":"/a","oldString":"old","newString":"fresh"}"#, ToolVerb::Edit, "/a");
-        assert_eq!(edit.refers.as_deref(), Some("filePath: /a\noldString: old\n"));
+        assert_eq!(edit.refers, "filePath: /a\noldString: old\n");
         check("run_shell_command", r#"{"command":"make test","is_background":false}"#, ToolVerb::Run, "make test");
         check("bash", r#"{"command":"cat a.txt","workdir":"/w"}"#, ToolVerb::Read, "/w/a.txt");
         check("Grep", r#"{"pattern":"total","path":"src"}"#, ToolVerb::Search, "total");
