@@ -68,16 +68,16 @@ pub enum Slot {
 
 impl Slot {
     /// Every slot that occurs once in a row.
-    const PLAIN: [Slot; 9] = [
-        Slot::Message,
-        Slot::Usage,
-        Slot::Parent,
-        Slot::LogicalParent,
-        Slot::Subtype,
-        Slot::Line,
-        Slot::Ahead,
-        Slot::Display,
-        Slot::Padding,
+    const PLAIN: [(Slot, &str); 9] = [
+        (Slot::Message, "message"),
+        (Slot::Usage, "usage"),
+        (Slot::Parent, "parent"),
+        (Slot::LogicalParent, "logical-parent"),
+        (Slot::Subtype, "subtype"),
+        (Slot::Line, "line"),
+        (Slot::Ahead, "ahead"),
+        (Slot::Display, "display"),
+        (Slot::Padding, "padding"),
     ];
 
     /// Returns the form in the store: `content:3`, `usage`, …
@@ -86,19 +86,11 @@ impl Slot {
             Slot::Content(index) => format!("content:{index}"),
             Slot::Element(index) => format!("element:{index}"),
             Slot::Input(index) => format!("input:{index}"),
-            Slot::Message => "message".to_owned(),
-            Slot::Usage => "usage".to_owned(),
-            Slot::Parent => "parent".to_owned(),
-            Slot::LogicalParent => "logical-parent".to_owned(),
-            Slot::Subtype => "subtype".to_owned(),
             Slot::Call(index) => format!("call:{index}"),
             Slot::Break(offset) => format!("break:{offset}"),
-            Slot::Line => "line".to_owned(),
-            Slot::Ahead => "ahead".to_owned(),
-            Slot::Display => "display".to_owned(),
-            Slot::Padding => "padding".to_owned(),
             Slot::String { path, sent: false } => format!("string:{path:016x}"),
             Slot::String { path, sent: true } => format!("sent-string:{path:016x}"),
+            plain => Slot::PLAIN.iter().find(|(slot, _)| *slot == plain).map_or("", |(_, name)| name).to_owned(),
         }
     }
 
@@ -112,7 +104,7 @@ impl Slot {
             Some(("break", offset)) => offset.parse().ok().map(Slot::Break),
             Some(("string", at)) => path(at).map(|path| Slot::String { path, sent: false }),
             Some(("sent-string", at)) => path(at).map(|path| Slot::String { path, sent: true }),
-            _ => Slot::PLAIN.into_iter().find(|slot| slot.name() == name),
+            _ => Slot::PLAIN.iter().find(|(_, known)| *known == name).map(|(slot, _)| *slot),
         }
     }
 
@@ -483,7 +475,11 @@ mod tests {
     #[test]
     fn a_slot_is_read_as_it_is_written() {
         let strings = [true, false].map(|sent| Slot::String { path: 7, sent });
-        for slot in [Slot::Content(3), Slot::Element(0), Slot::Input(1)].into_iter().chain(strings).chain(Slot::PLAIN) {
+        for slot in [Slot::Content(3), Slot::Element(0), Slot::Input(1)]
+            .into_iter()
+            .chain(strings)
+            .chain(Slot::PLAIN.map(|(slot, _)| slot))
+        {
             assert_eq!(Slot::from_name(&slot.name()), Some(slot));
         }
         assert_eq!(Slot::from_name("content:x"), None);

@@ -52,9 +52,7 @@ impl UnneededData {
     }
 
     pub fn bytes(&self) -> u64 {
-        [self.compacted_rows, self.display_copies, self.file_snapshots, self.request_records]
-            .map(|amount| amount.bytes)
-            .iter()
-            .sum()
+        let amounts = [self.compacted_rows, self.display_copies, self.file_snapshots, self.request_records];
+        amounts.iter().map(|amount| amount.bytes).sum()
     }
 }

@@ -51,8 +51,8 @@ pub fn printed_file(command: &str) -> Option<Printed> {
         _ => return None,
     };
     let file = pipeline.first_mut()?.pop().filter(|file| is_path(file))?;
-    let shown: Option<Vec<Shown>> = pipeline.iter().map(|words| shown(words)).collect();
-    let parts: Vec<String> = shown?.into_iter().filter_map(|shown| shown.0).collect();
+    let shown: Option<Vec<Option<String>>> = pipeline.iter().map(|words| shown(words)).collect();
+    let parts: Vec<String> = shown?.into_iter().flatten().collect();
     // Lines of lines have no place in the file that is known.
     let lines = if let [lines] = &*parts { lines.clone() } else { String::new() };
     let selection = pipeline.iter().map(|words| words.join(" ")).collect::<Vec<_>>().join(" | ");
@@ -64,11 +64,8 @@ fn is_path(word: &str) -> bool {
     !word.starts_with('-') && !word.is_empty() && !word.contains(|c: char| c.is_control() || "$`*?[]{}<>|&;()!\"'\\".contains(c))
 }
 
-/// The lines of its input that a command prints, `None` if all; empty if unknown.
-struct Shown(Option<String>);
-
-/// Returns the lines that a command without its file prints of its input; `None` for another command.
-fn shown(words: &[String]) -> Option<Shown> {
+/// Returns the lines that a command without its file prints of its input, `None` if all, empty if unknown; `None` for another command.
+fn shown(words: &[String]) -> Option<Option<String>> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let is_range = |text: &str| text.contains('p') && text.bytes().all(|byte| byte.is_ascii_digit() || b",;p$ ".contains(&byte));
     let is_count = |text: &str| {
@@ -81,7 +78,7 @@ fn shown(words: &[String]) -> Option<Shown> {
         (_, count, _) => format!("last {count}"),
     };
     let part = match words.as_slice() {
-        ["cat" | "nl"] | ["cat", "-n"] | ["nl", "-ba"] => return Some(Shown(None)),
+        ["cat" | "nl"] | ["cat", "-n"] | ["nl", "-ba"] => return Some(None),
         [program @ ("head" | "tail")] => first(program, "10"),
         ["sed", "-n", lines] if is_range(lines) => {
             lines.replace(['p', '$', ' '], "").replace(',', "-").replace(';', ",").trim_end_matches(',').to_owned()
@@ -93,7 +90,7 @@ fn shown(words: &[String]) -> Option<Shown> {
         }
         _ => return None,
     };
-    Some(Shown(Some(part)))
+    Some(Some(part))
 }
 
 /// Returns the XXH3-64 hash of the parts that two equivalent calls have in common.

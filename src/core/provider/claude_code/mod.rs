@@ -157,7 +157,7 @@ impl Rewriter for ClaudeCode {
         strip_thinking(new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>> = write::strip(new, first, kept);
         leaf(new: &NewRow<'_>) -> Option<Vec<u8>> = write::leaf(new);
         forked(row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> = write::forked(row, fork);
-        knows_stripping(row: &[u8]) -> bool = write::strips_thinking(row);
+        knows_stripping(row: &[u8]) -> bool = write::is_known(row);
         binds_thinking() -> bool = true;
         is_frozen_system(row: &[u8]) -> bool = write::prompt_snapshot(row);
         is_only_thinking(row: &[u8]) -> bool = write::only_thinking(row);
@@ -175,7 +175,7 @@ impl Rewriter for ClaudeCode {
 
 impl Billing for ClaudeCode {
     methods! {
-        usage(value: &[u8], sent: u64, row: &[u8]) -> Option<Vec<u8>> = write::usage(value, sent, write::reads_iterations(row));
+        usage(value: &[u8], sent: u64, row: &[u8]) -> Option<Vec<u8>> = write::usage(value, sent, write::is_known(row));
         same_bills(before: &[u8], after: &[u8]) -> bool = write::same_bills(before, after);
         cache_milliseconds(usage: &[u8]) -> i64 = write::cache_milliseconds(usage);
     }

@@ -251,17 +251,13 @@ fn event(kind: &str, fields: &RowFields<'_>) -> Option<Event> {
             _ => QueueChange::Emptied,
         })),
         "fork-context-ref" => Some(Event::ForkedFrom { session: text_of(fields.parent_session)?.into_owned(), inherits: None }),
-        "attachment" => recorded(fields.attachment?),
+        "attachment" => match &*text_of(member(fields.attachment?, "type"))? {
+            "thinking_stripped" => stripped(fields.attachment?),
+            "prompt_snapshot" => Some(Event::PromptSnapshot),
+            _ => None,
+        },
         "custom-title" => Some(Event::Title { text: text_of(fields.custom_title)?.into_owned(), chosen: true }),
         "ai-title" => Some(Event::Title { text: text_of(fields.ai_title)?.into_owned(), chosen: false }),
-        _ => None,
-    }
-}
-
-fn recorded(attachment: &RawValue) -> Option<Event> {
-    match &*text_of(member(attachment, "type"))? {
-        "thinking_stripped" => stripped(attachment),
-        "prompt_snapshot" => Some(Event::PromptSnapshot),
         _ => None,
     }
 }
@@ -342,7 +338,8 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     let compacted = matches!(row.event.as_deref(), Some(Event::CompactSummary));
     row.prompt = !compacted
         && !is_true(fields.meta)
-        && blocks.first().is_some_and(|first| opens_turn(blocks, first) && !words::is_foreign(fields, &first.content));
+        && !blocks.iter().any(|parsed| parsed.block.kind == BlockKind::ToolResult)
+        && blocks.first().is_some_and(|first| asks(&first.content) && !words::is_foreign(fields, &first.content));
 }
 
 fn plan_change(element: &RawValue) -> Option<Event> {
@@ -452,12 +449,6 @@ fn notes(fields: &RowFields<'_>, row: &mut Row, blocks: &[ParsedBlock<'_>], stri
     {
         row.flags = row.flags | Flags::TYPED_COMMAND;
     }
-}
-
-/// Returns true if a user row is a prompt: it has no tool result, and is not the echo of a local command.
-fn opens_turn(blocks: &[ParsedBlock<'_>], first: &ParsedBlock<'_>) -> bool {
-    let answers = blocks.iter().any(|parsed| parsed.block.kind == BlockKind::ToolResult);
-    !answers && asks(&first.content)
 }
 
 /// Returns true if the text of a user row is a request, and not the echo of an action of the client.

@@ -339,35 +339,30 @@ fn hook(text: &str) -> String {
     safe
 }
 
-/// Escapes the `<` of each closing reminder tag, and with `opening` also that of each opening one.
-fn escape(text: &str, opening: bool, any_case: bool) -> String {
+/// Replaces each `<` for which `put` returns another text, and the rest after it.
+fn replaced<'t>(text: &'t str, put: impl Fn(&'t str) -> Option<(&'static str, &'t str)>) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find('<') {
         safe.push_str(&rest[..start]);
-        rest = &rest[start + 1..];
-        let begins = tag(rest, opening, any_case).is_some_and(|end| !end.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
-        safe.push_str(if begins { "&lt;" } else { "<" });
+        let after = &rest[start + 1..];
+        let (text, after) = put(after).unwrap_or(("<", after));
+        safe.push_str(text);
+        rest = after;
     }
     safe + rest
 }
 
+/// Escapes the `<` of each closing reminder tag, and with `opening` also that of each opening one.
+fn escape(text: &str, opening: bool, any_case: bool) -> String {
+    let is_longer = |end: &str| end.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    replaced(text, |rest| tag(rest, opening, any_case).filter(|end| !is_longer(end)).map(|_| ("&lt;", rest)))
+}
+
 /// Escapes each complete closing reminder tag.
 fn escape_closing(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find('<') {
-        safe.push_str(&rest[..start]);
-        rest = &rest[start + 1..];
-        match tag(rest, false, true).and_then(|end| end.trim_start().strip_prefix('>')) {
-            Some(after) => {
-                safe.push_str("&lt;/system-reminder&gt;");
-                rest = after;
-            }
-            None => safe.push('<'),
-        }
-    }
-    safe + rest
+    let closed = |rest| tag(rest, false, true)?.trim_start().strip_prefix('>');
+    replaced(text, |rest| closed(rest).map(|after| ("&lt;/system-reminder&gt;", after)))
 }
 
 /// Returns the text after the name of a reminder tag; `rest` is the text after a `<`. `None` if it is not a reminder tag.

@@ -14,10 +14,9 @@ use serde_json::value::RawValue;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// The first version of the client that is known to support rows that strip thinking.
-const STRIPS_THINKING: [u32; 3] = [2, 1, 330];
-/// The first version of the client that is known to take the window size from the iterations of a response.
-const READS_ITERATIONS: [u32; 3] = [2, 1, 330];
+/// The first version of the client that is known to support rows that strip thinking, and to take the window size from the iterations of a
+/// response.
+const KNOWN_FROM: [u32; 3] = [2, 1, 330];
 
 /// Returns the slot through which a block is changed; `None` if it cannot be changed, such as thinking, which is signed.
 pub(super) fn slot(row: &[u8], index: u32) -> Option<Slot> {
@@ -349,14 +348,9 @@ pub(super) fn forked(row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
     Some(with_values(row, edits))
 }
 
-/// Returns true if the client that wrote a row supports rows that strip thinking.
-pub(super) fn strips_thinking(row: &[u8]) -> bool {
-    parse::fields(row).is_some_and(|fields| parse::is_from(&fields, STRIPS_THINKING))
-}
-
-/// Returns true if the client that wrote a row takes the window size from the iterations of a response.
-pub(super) fn reads_iterations(row: &[u8]) -> bool {
-    parse::fields(row).is_some_and(|fields| parse::is_from(&fields, READS_ITERATIONS))
+/// Returns true if the client that wrote a row supports rows that strip thinking, and takes the window size from the iterations.
+pub(super) fn is_known(row: &[u8]) -> bool {
+    parse::fields(row).is_some_and(|fields| parse::is_from(&fields, KNOWN_FROM))
 }
 
 /// Returns true if a row stores the system prompt and the tools as first sent, which the client sends unchanged from then on.
@@ -556,7 +550,7 @@ mod tests {
     #[test]
     fn a_version_is_compared_by_its_numbers() {
         for (version, strips) in [("2.1.330", true), ("2.1.99", false), ("2.2.0", true), ("1.0.51", false), ("", false)] {
-            assert_eq!(strips_thinking(format!(r#"{{"type":"user","version":"{version}"}}"#).as_bytes()), strips, "{version}");
+            assert_eq!(is_known(format!(r#"{{"type":"user","version":"{version}"}}"#).as_bytes()), strips, "{version}");
         }
     }
 

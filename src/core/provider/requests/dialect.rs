@@ -4,30 +4,12 @@ use crate::provider::json::{elements, member, text_of};
 use serde_json::value::RawValue;
 
 /// The member paths at which a record can hold the body of a request; of several the first one.
-const REQUESTS: &[&[&str]] = &[
-    &[],
-    &["request"],
-    &["request", "body"],
-    &["request", "json"],
-    &["body"],
-    &["request_body"],
-    &["requestBody"],
-    &["kwargs"],
-    &["params"],
-    &["input"],
-    &["payload"],
-    &["data"],
+const REQUESTS: &[&str] = &[
+    "", "request", "request/body", "request/json", "body", "request_body", "requestBody", "kwargs", "params", "input", "payload",
+    "data",
 ];
 /// The member paths at which a record can hold the body of the answer.
-const ANSWERS: &[&[&str]] = &[
-    &["response"],
-    &["response", "body"],
-    &["response", "json"],
-    &["response_body"],
-    &["responseBody"],
-    &["output"],
-    &["completion"],
-];
+const ANSWERS: &[&str] = &["response", "response/body", "response/json", "response_body", "responseBody", "output", "completion"];
 
 /// The form of a list of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,8 +91,8 @@ fn messages(answer: &RawValue) -> Vec<&RawValue> {
     member(answer, "output").map(elements).unwrap_or_default().into_iter().filter(|item| member(item, "type").is_some()).collect()
 }
 
-fn at<'a>(value: &'a RawValue, path: &[&str]) -> Option<&'a RawValue> {
-    path.iter().try_fold(value, |value, name| member(value, name)).filter(|value| value.get().starts_with('{'))
+fn at<'a>(value: &'a RawValue, path: &str) -> Option<&'a RawValue> {
+    path.split_terminator('/').try_fold(value, |value, name| member(value, name)).filter(|value| value.get().starts_with('{'))
 }
 
 #[cfg(test)]

@@ -126,6 +126,10 @@ fn without_cache_marks(json: &str) -> String {
 mod tests {
     use super::*;
 
+    fn of(api: Api, body: &str) -> RequestIdentity {
+        identity(&RequestHead::default(), api, &RequestDocument::new(body.as_bytes()).unwrap())
+    }
+
     #[track_caller]
     fn check(headers: &[(&str, &str)], api: Api, body: &str, session: &str, line: &str, has_tools: bool) {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -149,10 +153,7 @@ mod tests {
 
     #[test]
     fn requests_of_one_conversation_share_a_hash() {
-        let id = |body: &str| {
-            let found = identity(&RequestHead::default(), Api::Chat, &RequestDocument::new(body.as_bytes()).unwrap());
-            found.session
-        };
+        let id = |body: &str| of(Api::Chat, body).session;
         let first = id(r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"}]}"#);
         let later = id(
             r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#,
@@ -160,9 +161,7 @@ mod tests {
         let other = id(r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"x"}]}"#);
         assert_eq!(first, later);
         assert_ne!(first, other);
-        let id = |body: &str| {
-            identity(&RequestHead::default(), Api::Messages, &RequestDocument::new(body.as_bytes()).unwrap()).session
-        };
+        let id = |body: &str| of(Api::Messages, body).session;
         let marked =
             id(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}]}"#);
         assert_eq!(marked, id(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}]}"#));
@@ -170,10 +169,8 @@ mod tests {
 
     #[test]
     fn texts_that_the_client_adds_to_a_prompt_name_no_conversation() {
-        let id = |content: &str| {
-            let body = format!(r#"{{"messages":[{{"role":"system","content":"s"}},{content}]}}"#);
-            identity(&RequestHead::default(), Api::Chat, &RequestDocument::new(body.as_bytes()).unwrap()).session
-        };
+        let id =
+            |content: &str| of(Api::Chat, &format!(r#"{{"messages":[{{"role":"system","content":"s"}},{content}]}}"#)).session;
         let user = |parts: &[&str]| {
             let parts: Vec<String> = parts.iter().map(|text| format!(r#"{{"type":"text","text":"{text}"}}"#)).collect();
             format!(r#"{{"role":"user","content":[{}]}}"#, parts.join(","))
@@ -189,9 +186,7 @@ mod tests {
 
     #[test]
     fn a_request_for_a_summary_is_known_by_its_last_message() {
-        let asks = |api, body: &str| {
-            identity(&RequestHead::default(), api, &RequestDocument::new(body.as_bytes()).unwrap()).asks_for_summary
-        };
+        let asks = |api, body: &str| of(api, body).asks_for_summary;
         let ask = r#"{"role":"user","content":"write <analysis> and <summary>"}"#;
         let answer = r#"{"role":"assistant","content":"fine"},{"role":"user","content":"go on"}"#;
         assert!(asks(Api::Messages, &format!(r#"{{"messages":[{answer},{ask}]}}"#)));

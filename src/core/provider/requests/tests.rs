@@ -133,11 +133,7 @@ fn a_chat_session_has_a_model_instructions_and_pairs() {
 }
 
 #[test]
-fn a_body_is_recognized_by_its_own_format_only() {
-    for (body, name) in [(MESSAGES, "anthropic-messages"), (RESPONSES, "openai-responses"), (CHAT, "openai-chat")] {
-        let formats = REQUESTS.iter().chain(super::super::PROVIDERS).filter(|format| format.recognizes(body.as_bytes()));
-        assert_eq!(formats.map(|format| format.name()).collect::<Vec<_>>(), [name]);
-    }
+fn other_documents_are_no_bodies() {
     for odd in ["", "{", "[]", "null", r#"{"messages":3}"#, r#"{"input":"text"}"#] {
         assert!(!REQUESTS.iter().any(|format| format.recognizes(odd.as_bytes())), "{odd}");
     }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 pub(super) fn relink(tree: &mut Tree<'_>) -> Option<u32> {
     let boundaries: Vec<u32> = tree.live().filter(|node| tree.view.is_boundary(tree.row(*node))).collect();
     let last = *boundaries.last()?;
-    let keeping = boundaries.into_iter().rfind(|node| kept(tree, *node).is_some())?;
+    let keeping = boundaries.into_iter().rfind(|node| keeps(tree, *node))?;
     let rows = if keeping == last { preserved(tree, keeping)? } else { Preserved::default() };
     let kept: FxHashSet<u32> = rows.nodes.iter().copied().collect();
     if let (Some(first), Some(tail)) = (rows.nodes.first(), rows.nodes.last()) {
@@ -51,12 +51,10 @@ struct Preserved {
     anchor: Parent,
 }
 
-/// Returns `Some` if a boundary lists rows that it keeps.
-fn kept(tree: &Tree<'_>, node: u32) -> Option<()> {
-    match tree.facts(node).event.as_deref() {
-        Some(Event::Compaction { preserved, segment, .. }) => (!preserved.is_empty() || segment.is_some()).then_some(()),
-        _ => None,
-    }
+/// Returns true if a boundary lists rows that it keeps.
+fn keeps(tree: &Tree<'_>, node: u32) -> bool {
+    let event = tree.facts(node).event.as_deref();
+    matches!(event, Some(Event::Compaction { preserved, segment, .. }) if !preserved.is_empty() || segment.is_some())
 }
 
 /// Returns the rows that a boundary keeps; `None` if one of them is not in the file.
