@@ -320,8 +320,7 @@ impl Memory {
         !self.is_unconfirmed() && !self.is_refuted()
     }
 
-    /// Returns the number under which it is recorded that a session received the entry: that of an entry without metadata follows
-    /// from its text.
+    /// Returns the number under which it is recorded that a session received the entry, by its text if it has no metadata.
     pub fn received_as(&self) -> MemoryId {
         if self.is_by_hand() { self.key as MemoryId | Memory::BY_HAND } else { self.id }
     }

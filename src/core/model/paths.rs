@@ -54,8 +54,7 @@ pub fn slashed_drive(path: &str) -> String {
     path
 }
 
-/// Returns a path below a directory without that directory; any other path as it is. The letter of a drive has no case, and
-/// separators may differ.
+/// Returns a path below a directory without that directory; any other path as it is. Drives have no case, separators may differ.
 pub fn relative<'a>(path: &'a str, directory: &str) -> &'a str {
     let windows = is_windows_text(directory);
     let directory = if windows { directory.trim_end_matches(SEPARATORS) } else { directory.trim_end_matches('/') };

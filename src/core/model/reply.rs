@@ -16,7 +16,6 @@ pub struct WithheldReply {
     pub parts: Vec<ReplyPart>,
     /// The results of the withheld calls, as JSON.
     pub results: Vec<String>,
-    /// The first block that the model wrote after it had received the results; `None` if they are sent with the next message of the
-    /// client.
+    /// The first block that the model wrote after it had received the results; `None` if the client's next message has them.
     pub next: Option<Key>,
 }

@@ -14,8 +14,7 @@ pub struct TurnOpenings<At> {
 }
 
 impl<At: Clone> TurnOpenings<At> {
-    /// Reads the next row of the conversation, with or without words of the user. Returns what was kept of the row that opens a turn, if this row shows
-    /// that there is one.
+    /// Reads the next row of the conversation. Returns what was kept of the row that opens a turn, if there is one.
     pub fn read(&mut self, row: &Row, has_words: bool, at: At) -> Option<At> {
         let flags = row.flags;
         if row.prompt {

@@ -53,8 +53,7 @@ pub struct WindowHunk {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trail: Vec<SentContent>,
     pub after: Vec<NewContent>,
-    /// Those of the replaced contents that a client sends again only if it reads the changed session: a request of a running one keeps
-    /// their texts.
+    /// Those of the replaced contents that a client sends again only if it reads the changed session; others keep their texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub announced: Vec<SentContent>,
     /// True if no content follows: texts of the system then follow the next prompt.

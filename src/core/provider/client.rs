@@ -36,8 +36,7 @@ pub trait Client: Sync {
         None
     }
 
-    /// Returns the directory with the client's memory of the project of a session, beside its file; it need not exist. `None` if the
-    /// client has none.
+    /// Returns the directory with the client's memory of the project of a session, beside its file; `None` if the client has none.
     fn memory_directory(&self, _path: &Path) -> Option<PathBuf> {
         None
     }
@@ -258,8 +257,7 @@ impl Places {
     }
 }
 
-/// The place of the parts of a session whose file does not hold its rows as lines. [`Format::assemble`](super::Format::assemble) makes rows of
-/// them.
+/// The place of the parts of a session whose file does not hold its rows as lines. [`Format::assemble`](super::Format::assemble) does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionParts {
     /// Each part is the content of a file. The first one is that of the session; a missing other one is an empty part.

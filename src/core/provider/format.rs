@@ -38,8 +38,7 @@ pub trait Format: Sync {
         Vec::new()
     }
 
-    /// Returns true if a row only holds a call of a tool or its result, by a look at its bytes that costs little. False for a row that
-    /// is not recognized.
+    /// Returns true if a row only holds a call of a tool or its result, by a look at its bytes that costs little. False for unknown rows.
     fn is_call(&self, _bytes: &[u8]) -> bool {
         false
     }
@@ -92,8 +91,7 @@ pub trait Format: Sync {
         None
     }
 
-    /// Returns the copy of a result that a row has for the client's screen ([`Slot::Display`]), without its long texts; `None` if it has
-    /// none.
+    /// Returns the copy of a result that a row has for the client's screen ([`Slot::Display`]), without its long texts; else `None`.
     fn short_display(&self, _row: &[u8]) -> Option<Vec<u8>> {
         None
     }

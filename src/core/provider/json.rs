@@ -126,8 +126,7 @@ pub trait Skim<'a>: Sized {
     fn skim(scanner: &mut Scanner<'a>) -> Option<Self>;
 }
 
-/// Parses an object, of which only the named values are read. The others are passed by their quotes and brackets, as in
-/// [`document_members`].
+/// Parses an object, of which only the named values are read. The others are passed as in [`document_members`].
 pub fn skim<'a, T: Skim<'a>>(bytes: &'a [u8]) -> Option<T> {
     skim_first(bytes).filter(|(_, length)| bytes[*length..].trim_ascii().is_empty()).map(|(object, _)| object)
 }

@@ -37,8 +37,7 @@ pub struct McpClient {
     /// The file of a project, below its directory; `None` if the client has none.
     project: Option<&'static str>,
     pub list: ServerList,
-    /// The file of the user with hooks in the form of those of Claude Code, below its directory; `None` if the client has no hooks that
-    /// aperture answers.
+    /// The file of the user with hooks in the form of those of Claude Code, below its directory; `None` if aperture answers none.
     hooks: Option<fn(&Places) -> PathBuf>,
 }
 
@@ -181,8 +180,7 @@ fn toml(text: &str) -> Result<toml_edit::DocumentMut, EditError> {
     text.parse().map_err(|error: toml_edit::TomlError| EditError::NotToml(error.message().to_owned()))
 }
 
-/// The table at the end of a TOML document. It begins with a line feed, so that the text before stays as it was, with its last line
-/// open or not.
+/// The table at the end of a TOML document. It begins with a line feed, so that the text before stays as it was.
 fn block(key: &str, program: &str) -> String {
     format!("\n[{key}.{SERVER}]\ncommand = {}\nargs = [\"mcp\"]\n", toml_edit::Value::from(program))
 }

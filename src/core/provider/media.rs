@@ -31,8 +31,7 @@ fn decoded(base64: &[u8]) -> Vec<u8> {
     BASE64.decode(base64).unwrap_or_default()
 }
 
-/// Adds an image by its base64 data, or by the URL that holds it, and returns its placeholder. Its size is 0 × 0 if its header cannot be
-/// read.
+/// Adds an image by its base64 data, or by the URL that holds it, and returns its placeholder. Its size is 0 × 0 if unreadable.
 pub fn add_image(media: &mut Media, data: Option<&RawValue>) -> Cow<'static, str> {
     let data = text_of(data).unwrap_or_default();
     media.images.push(image(base64_of(&data).as_bytes()));

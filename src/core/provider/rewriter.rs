@@ -78,8 +78,7 @@ pub trait Rewriter: Sync {
         b"null"
     }
 
-    /// Returns the value of [`Slot::Subtype`](crate::model::Slot::Subtype) with which the boundary of a compaction no longer cuts
-    /// the conversation.
+    /// Returns the value of [`Slot::Subtype`](crate::model::Slot::Subtype) with which a boundary no longer cuts.
     fn uncut_boundary(&self) -> Option<&'static [u8]> {
         None
     }

@@ -39,8 +39,7 @@ pub struct Redirection {
     pub arguments: Vec<String>,
 }
 
-/// Returns the changes for a client by the name of its program, such as `claude`, and the URL of the proxy without a path; `None` for
-/// an unknown program.
+/// Returns the changes for a client by the name of its program, such as `claude`, and the URL of the proxy without a path; else `None`.
 pub fn redirection(program: &str, proxy: &str) -> Option<Redirection> {
     let versioned = format!("{proxy}/v1");
     let set = |names: &[&'static str], url: &str| names.iter().map(|name| (*name, url.to_owned())).collect::<Vec<_>>();
@@ -105,18 +104,13 @@ impl Route {
     }
 }
 
-struct Layer {
-    place: String,
-    values: BTreeMap<String, String>,
-}
-
-/// Settings of several places, those that hold first.
+/// Settings of several places, each with its place, those that hold first.
 #[derive(Default)]
-struct Layers(Vec<Layer>);
+struct Layers(Vec<(String, BTreeMap<String, String>)>);
 
 impl Layers {
     fn add(&mut self, place: impl Into<String>, values: BTreeMap<String, String>) {
-        self.0.push(Layer { place: place.into(), values });
+        self.0.push((place.into(), values));
     }
 
     fn add_file(&mut self, launch: &Launch<'_>, path: &Path, read: impl Fn(&str) -> BTreeMap<String, String>) {
@@ -127,7 +121,7 @@ impl Layers {
 
     /// Returns the value of a setting and its place.
     fn find(&self, name: &str) -> Option<(&str, &str)> {
-        self.0.iter().find_map(|layer| Some((layer.values.get(name)?.as_str(), layer.place.as_str())))
+        self.0.iter().find_map(|(place, values)| Some((values.get(name)?.as_str(), place.as_str())))
     }
 }
 
@@ -308,8 +302,8 @@ fn aider(launch: &Launch<'_>) -> Route {
         options.add_file(launch, &path, |text| lines(text, ':'));
     }
     let value = |name: &str| variables.find(name).map(|(value, _)| value.to_owned()).or_else(|| (launch.variable)(name));
-    let option = || options.0.iter().find_map(|layer| layer.values.get(AIDER_OPTION).cloned());
-    let argument = || options.0.first().and_then(|layer| layer.values.get(AIDER_OPTION).cloned());
+    let option = || options.find(AIDER_OPTION).map(|(value, _)| value.to_owned());
+    let argument = || options.0.first().and_then(|(_, values)| values.get(AIDER_OPTION).cloned());
     let mut route = Route {
         anthropic: AIDER_ANTHROPIC.iter().find_map(|name| value(name)),
         openai: value(AIDER_OPENAI[0])

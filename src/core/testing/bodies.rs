@@ -6,8 +6,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Returns the body of the request that resumes a session, and its format. Values that a serializer would change are beside the
-/// conversation.
+/// Returns the body of the request that resumes a session, and its format. Values that a serializer would change are in it.
 pub fn body(session: &Session, bytes: &[u8]) -> (&'static dyn ProviderAdapter, Vec<u8>) {
     let sample = Sample { session, bytes, provider: by_name(session.provider).unwrap() };
     match session.provider {

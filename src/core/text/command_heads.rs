@@ -69,8 +69,7 @@ pub fn is_trivial(head: &str) -> bool {
     TRIVIAL.contains(&head.split(' ').next().unwrap_or_default())
 }
 
-/// Returns true if a head names something that the project defines: a target, a task, a script, a program of its own. A model knows
-/// all others.
+/// Returns true if a head names something that the project defines: a target, a task, a script, a program of its own. A model knows others.
 pub fn is_specific(head: &str) -> bool {
     let mut words = head.split(' ');
     let (program, second, third) = (words.next().unwrap_or_default(), words.next(), words.next());

@@ -375,8 +375,7 @@ fn substitutions(text: &str) -> Vec<String> {
     found
 }
 
-/// Removes the bodies of here-documents, because they hold the text of a file. `<<` starts one only if the line that ends it follows:
-/// in `1<<8` it shifts.
+/// Removes the bodies of here-documents, because they hold the text of a file. `<<` starts one only if its end follows.
 fn without_documents(command: &str) -> String {
     let lines: Vec<&str> = command.split_inclusive('\n').collect();
     let mut kept = String::with_capacity(command.len());

@@ -139,8 +139,7 @@ fn pairs<'a>(word: &'a str, found: &mut impl FnMut(Word<'a>)) {
 /// Returns an English word in lowercase, without the endings of plurals, participles and past tenses.
 ///
 /// After the S-stemmer of Harman (How effective is suffixing?, JASIS 42, 1991), and step 1b of Porter (An algorithm for suffix
-/// stripping, Program 14, 1980) without its conditions on vowels. A final `e` is removed, so that `caches`, `caching` and `cache`
-/// are equal.
+/// stripping, Program 14, 1980) without its conditions on vowels. A final `e` is removed: `caches`, `caching`.
 pub fn stem(word: &str) -> &str {
     if !word.is_ascii() || word.len() < 4 {
         return word;

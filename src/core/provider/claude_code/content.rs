@@ -129,8 +129,7 @@ fn without_plan(input: &RawValue) -> Option<String> {
     tool::read(PLAN_TOOL, Some(&rest)).readable
 }
 
-/// Returns the reason for which the API refuses the id of a tool use. Source: its message of refusal, which names the pattern
-/// `^[a-zA-Z0-9_-]+$`.
+/// Returns the reason for which the API refuses the id of a tool use. Source: its message, `^[a-zA-Z0-9_-]+$`.
 fn id_refusal(id: Option<&RawValue>) -> Option<Refusal> {
     let id = text_of(id).filter(|id| !id.is_empty());
     let accepts = |id: &str| id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
@@ -235,8 +234,7 @@ fn document<'a>(element: &'a RawValue, source: Option<&'a RawValue>, media: &mut
     }
 }
 
-/// Returns the texts of a tool result that can be shortened safely. File reads are excluded, because the client numbers their
-/// lines.
+/// Returns the texts of a tool result that can be shortened safely. The client numbers the lines of file reads.
 pub fn shortenable_texts<'a>(tool: &str, result: &'a mut serde_json::Value) -> Vec<&'a mut String> {
     let text = |value: &'a mut serde_json::Value| match value {
         serde_json::Value::String(text) => Some(text),

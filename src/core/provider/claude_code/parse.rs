@@ -190,8 +190,7 @@ fn key(value: Option<&RawValue>) -> Option<Key> {
     text_of(value).filter(|text| !text.is_empty()).map(|text| Key::from_text(&text))
 }
 
-/// Returns the identity of the parent row. That of a value which is none, such as an empty text, is empty: only `null` begins a
-/// conversation.
+/// Returns the identity of the parent row. That of a value which is none, such as an empty text, is empty: only `null` begins one.
 fn parent(value: Option<&RawValue>) -> Option<Key> {
     let is_broken = || value.is_some_and(|value| value.get() != "null");
     key(value).or_else(|| is_broken().then(|| Key::from_text("")))

@@ -13,8 +13,7 @@ const CODEX_END: (&str, u32) = ("SessionEnd", 3);
 const RETENTION: &str = "cleanupPeriodDays";
 const RETENTION_DAYS: u32 = 30;
 
-/// Returns the number of days without a change after which the client deletes a session file when it starts. Settings that cannot be
-/// read have the default.
+/// Returns the number of days without a change after which the client deletes a session file when it starts. The default if they are broken.
 pub fn retention_days(settings: &[u8]) -> u32 {
     let settings: Value = serde_json::from_slice(settings).unwrap_or_default();
     let days = settings[RETENTION].as_f64().filter(|days| *days >= 0.0);

@@ -6,8 +6,7 @@ use crate::provider::UnsentRecord;
 use crate::provider::json::{self, key_of, member, strings, text_of, with_values};
 use serde_json::value::RawValue;
 
-/// Minimum length of a text that leaves the copy of a result, in bytes, quotes included: shorter ones are ids, paths and states, which the
-/// client reads.
+/// Minimum length of a text that leaves the copy of a result, in bytes, quotes included: the client reads shorter ones.
 const LONG_TEXT: usize = 256;
 
 /// The text in the place of a longer one, as JSON.

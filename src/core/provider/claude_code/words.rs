@@ -59,8 +59,7 @@ const ANSWERED_COMMAND: &str = "<command-message>";
 /// Tags around the typed text in a record of a command.
 const TYPED_TAGS: &[&str] = &["command-args", "bash-input"];
 
-/// Marks the texts of a row that the client or a hook wrote in the user's name to guide the model: a skill, a command, a reminder, a
-/// compaction summary.
+/// Marks the texts of a row that the client or a hook wrote in the user's name to guide the model: skills, commands, reminders, summaries.
 pub(super) fn mark_user_text(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<'_>]) {
     let is_of_client = is_true(fields.compact_summary) || row.flags.any(Flags::META);
     for ParsedBlock { block, content, .. } in blocks {

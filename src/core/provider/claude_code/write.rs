@@ -14,8 +14,7 @@ use serde_json::value::RawValue;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// The first version of the client that is known to support rows that strip thinking, and to take the window size from the iterations of a
-/// response.
+/// The first version of the client that is known to support rows that strip thinking, and to read the window size in iterations.
 const KNOWN_FROM: [u32; 3] = [2, 1, 330];
 
 /// Returns the slot through which a block is changed; `None` if it cannot be changed, such as thinking, which is signed.
@@ -269,8 +268,7 @@ pub(super) fn same_bills(before: &[u8], after: &[u8]) -> bool {
     figures(before) == figures(after)
 }
 
-/// Returns the lifetime of the cache entries written by a response, in milliseconds: an hour if it was billed so, else five
-/// minutes.
+/// Returns the lifetime of the cache entries written by a response, in milliseconds: an hour if billed so, else five minutes.
 pub(super) fn cache_milliseconds(usage: &[u8]) -> i64 {
     let usage = serde_json::from_slice::<&RawValue>(usage).ok();
     let written = usage.and_then(|usage| member(usage, "cache_creation"));

@@ -151,8 +151,7 @@ fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     parsed
 }
 
-/// Returns the text of a result: a string, or its items joined by line feeds; images and documents are added to
-/// `media`.
+/// Returns the text of a result: a string, or its items joined by line feeds; media are added to `media`.
 pub(super) fn result<'a>(output: &'a RawValue, media: &mut Media) -> Cow<'a, str> {
     if let Some(text) = text(output) {
         return text;

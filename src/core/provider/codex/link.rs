@@ -88,8 +88,7 @@ impl Origins {
     }
 }
 
-/// Makes the target of a tool that names a file absolute: the client runs its tools in the session's directory, and a patch names
-/// no other directory.
+/// Makes the target of a tool that names a file absolute: the client runs its tools in the session's directory, also patches.
 fn locate_target(block: &mut Block, directory: &str) {
     let Some(tool) = block.tool.as_mut().filter(|tool| tool.verb.names_file() && !directory.is_empty()) else { return };
     if !tool.target.is_empty() && !tool.target.starts_with(['/', '~']) && tool.target.get(1..3) != Some(":\\") {
@@ -203,8 +202,7 @@ impl Response {
     }
 }
 
-/// Merges the recorded origin of a row into `origin`; the session id is that of the first row that has one. Returns true if
-/// `origin` changed.
+/// Merges the recorded origin of a row into `origin`; the session id is that of the first row that has one. True if `origin` changed.
 fn merge(origin: &mut Origin, said: Option<&Origin>) -> bool {
     let Some(said) = said else { return false };
     let before = origin.clone();

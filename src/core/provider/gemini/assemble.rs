@@ -213,8 +213,7 @@ fn content(record: &RawValue) -> u128 {
     Key::from_bytes(texts.join("\0").as_bytes()).0
 }
 
-/// Returns true if a record of a message replaces an earlier one. When the client resumes, it writes messages without their bills and with
-/// the present time.
+/// Returns true if a record of a message replaces an earlier one. When the client resumes, it writes messages without bills and times.
 fn supersedes(new: &RawValue, old: &RawValue) -> bool {
     let [tokens, known] = [new, old].map(|record| member(record, "tokens").is_some_and(|tokens| tokens.get().starts_with('{')));
     let content = |record| member(record, "content").map(RawValue::get);

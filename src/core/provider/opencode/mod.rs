@@ -17,8 +17,7 @@ use std::path::{Path, PathBuf};
 
 const DATABASE: &str = "opencode.db";
 
-/// The place of a subagent is below that of its session. Sizes are those of the stored texts. Sums of sizes and the latest time do not
-/// read the texts.
+/// The place of a subagent is below that of its session. Sizes are those of the stored texts. Their sums and the latest time read no text.
 static QUERIES: Queries = Queries {
     sessions: "SELECT iif(s.parent_id IS NULL, s.id, s.parent_id || '/' || s.id),
         (SELECT coalesce(sum(octet_length(data)), 0) FROM message WHERE session_id = s.id)

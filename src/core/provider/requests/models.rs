@@ -2,8 +2,7 @@
 
 use crate::model::Vocabulary;
 
-/// Prefixes of the names of models with an older vocabulary; the first one that matches decides. Source: `tiktoken/model.py` in
-/// openai/tiktoken.
+/// Prefixes of the names of models with an older vocabulary; the first one that matches decides. Source: `tiktoken/model.py`.
 const MODELS: &[(&str, Vocabulary)] = &[
     ("gpt-4o", Vocabulary::O200k),
     ("gpt-4.1", Vocabulary::O200k),

@@ -28,8 +28,7 @@ impl PromptElements {
         Some(PromptElements(elements.map(|element| known.hash(api, format, &body[element])).collect()))
     }
 
-    /// Returns the place of the first element of an earlier prompt that this one does not have at that place; `None` if this prompt begins
-    /// with the earlier one.
+    /// Returns the place of the first element of an earlier prompt that this one does not have at that place; `None` if there is none.
     pub fn difference(&self, earlier: &PromptElements) -> Option<usize> {
         (0..earlier.0.len()).find(|place| self.0.get(*place) != earlier.0.get(*place))
     }

@@ -94,8 +94,7 @@ impl RequestBody<'_> {
         self.elements[self.conversation.clone()].iter().map(|element| element.range.clone()).collect()
     }
 
-    /// Returns true if an element leaves the body: none of its contents stays, and it has some. Reasoning that is an element leaves
-    /// with what follows it.
+    /// Returns true if an element leaves the body: none of its contents stays, and it has some. Reasoning follows its answer.
     fn goes(&self, element: usize, kept: &FxHashSet<usize>) -> bool {
         let contents = &self.elements[element].contents;
         if contents.iter().any(|(kind, _)| *kind != BlockKind::Thinking) {

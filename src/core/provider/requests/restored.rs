@@ -8,8 +8,7 @@ use crate::provider::json::{elements, equals, member, range_in};
 use serde_json::value::RawValue;
 use std::ops::Range;
 
-/// Returns the edits that put withheld calls and their results back into the conversation, and their number. Calls whose neighbors are
-/// not in it are left out.
+/// Returns the edits that put withheld calls and their results back into the conversation, and their number. Others are left out.
 pub fn restored(api: RequestApi, document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<BodyEdit>, usize) {
     match api {
         _ if replies.is_empty() => (Vec::new(), 0),

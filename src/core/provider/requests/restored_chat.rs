@@ -103,8 +103,7 @@ fn cut(bytes: &[u8], message: &RawValue, before: &[&WithheldReply]) -> Option<La
     Some(Last::Cut(edits))
 }
 
-/// Returns the rest of a text that begins with the texts of messages; `None` if it does not. Clients can leave out white space at both
-/// ends.
+/// Returns the rest of a text that begins with the texts of messages; `None` if it does not. Clients can trim texts.
 fn without(text: &str, messages: &[Value], name: &str) -> Option<String> {
     let mut rest = text;
     for earlier in messages.iter().filter_map(|message| message[name].as_str()) {

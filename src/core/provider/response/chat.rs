@@ -17,8 +17,7 @@ const TEXTS: [&str; 3] = ["content", "reasoning_content", "reasoning"];
 const DETAILS: &str = "reasoning_details";
 const CALLS: &str = "tool_calls";
 
-/// The responses of the Chat Completions API. The chunks of a first response keep their bytes, but for those with calls after a withheld
-/// one.
+/// The responses of the Chat Completions API. The chunks of a first response keep their bytes, except calls after a withheld one.
 #[derive(Debug, Default)]
 pub(super) struct Chat {
     id: Value,

@@ -154,8 +154,7 @@ impl Responses {
         passed.extend(if figures.is_empty() { event } else { with_figures(&event, figures) });
     }
 
-    /// Returns the last event of what the client received as one response: all its items, the input of the last response, and the output
-    /// of all.
+    /// Returns the last event of what the client received as one response: all its items, the last input, and the output of all.
     fn finished(&mut self, joint: &Joint, mut end: Value) -> Value {
         if let Some(next) = self.sequence.filter(|_| end["sequence_number"].is_u64()) {
             end["sequence_number"] = next.into();

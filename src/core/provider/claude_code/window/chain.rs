@@ -54,8 +54,7 @@ fn tail(tree: &Tree<'_>, leaf: u32, seen: &mut [bool], chain: &mut Vec<u32>) {
 struct Bridges {
     /// Rows sorted by timestamp, and by descending line for equal timestamps: the main conversation, and subagents.
     sides: [Vec<(i64, u32)>; 2],
-    /// Union-find over the rows of a side, 1-based: each entry leads to the nearest row at or before it that may be off the chain;
-    /// 0 if there is none.
+    /// Union-find over the rows of a side, 1-based: each entry leads to the nearest row at or before it that may be off the chain, or to 0.
     free: [Vec<u32>; 2],
 }
 

@@ -43,8 +43,7 @@ fn same_side(tree: &Tree<'_>, a: u32, b: u32) -> bool {
     tree.view.is_sidechain(tree.row(a)) == tree.view.is_sidechain(tree.row(b))
 }
 
-/// Returns the row that a row certainly followed: the one before it in the file that is not sent, if it is of the same session and not
-/// newer.
+/// Returns the row that a row certainly followed: the one before it in the file that is not sent, if it is of its session and not newer.
 fn predecessor(session: &Session, tree: &Tree<'_>, node: u32, seen: &[bool]) -> Option<u32> {
     let earlier = tree.live().rev().skip_while(|other| *other >= node);
     let mut earlier = earlier.filter(|other| {
