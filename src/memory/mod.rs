@@ -17,5 +17,5 @@ pub use error::MemoryError;
 pub use place::{IN_PROJECT, MemoryProject, TreePlace};
 pub use sessions::{LearnedSession, learn_sessions, sessions_of, worked_files};
 pub use tree::{Problem, Tree};
-pub use undo::{Undone, changes_of, undo, undone_by};
+pub use undo::{changes_of, undo, undone_by};
 pub use update::{Machine, Update, Updated, is_settled, settle, update};

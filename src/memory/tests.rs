@@ -63,8 +63,8 @@ impl Place {
     }
 
     pub fn undo(&self, number: Option<u32>) -> Result<u32, MemoryError> {
-        self.on(&RealDisk, |machine| undo(machine, &self.store, &self.tree, number, &logged("undo")))
-            .map(|undone| undone.operation)
+        let undone = self.on(&RealDisk, |machine| undo(machine, &self.store, &self.tree, number, &logged("undo")));
+        undone.map(|(operation, _)| operation)
     }
 
     pub fn settle(&self, disk: &dyn Disk) -> Result<(), MemoryError> {

@@ -149,8 +149,14 @@ impl Tree {
         self.memories().find(|memory| memory.id == id && id != 0)
     }
 
+    /// Returns the entry with a number.
+    /// Errors: there is none.
+    pub fn known(&self, id: MemoryId) -> Result<Memory, MemoryError> {
+        self.find(id).cloned().ok_or_else(|| MemoryError::Unknown(self.place.scope.name_of(id)))
+    }
+
     pub fn forgotten(&self) -> &[u64] {
-        self.forgotten.keys()
+        &self.forgotten.keys
     }
 
     pub fn files(&self) -> impl Iterator<Item = (&MemoryFile, PathBuf)> {
@@ -193,8 +199,7 @@ impl Tree {
 
     /// Removes an entry, which may be learned again.
     pub fn remove(&mut self, id: MemoryId) -> Result<Memory, MemoryError> {
-        let unknown = || MemoryError::Unknown(self.place.scope.name_of(id));
-        let memory = self.find(id).cloned().ok_or_else(unknown)?;
+        let memory = self.known(id)?;
         self.check(&memory.file)?;
         self.files.get_mut(&memory.file).map(|file| file.document.remove(id));
         Ok(memory)
@@ -248,7 +253,7 @@ impl Tree {
         if let Some(known) = self.memories().find(|memory| key_of(&memory.text) == key) {
             return Ok(known.clone());
         }
-        if self.forgotten.keys().contains(&key) {
+        if self.forgotten.keys.contains(&key) {
             return Err(MemoryError::Forgotten);
         }
         let added = self.add(text, kind, file, now)?;
@@ -264,7 +269,7 @@ impl Tree {
             candidates.iter().filter(|candidate| self.blocked(&candidate.file).is_none()).cloned().collect();
         let existing: Vec<Memory> = self.memories().cloned().collect();
         let Feedback { reads, outcomes } = feedback;
-        let facts = MergeFacts { next_id: self.next_id, forgotten: self.forgotten.keys(), reads, outcomes, now };
+        let facts = MergeFacts { next_id: self.next_id, forgotten: &self.forgotten.keys, reads, outcomes, now };
         let changes = merge(&existing, &open, &facts);
         let mut done = Vec::new();
         for change in changes {
@@ -348,7 +353,7 @@ impl Tree {
                 changes.push(FileChange { path: file.path(), before: state.before.clone(), after: Some(after) });
             }
         }
-        let after = self.forgotten.print().as_bytes();
+        let after = self.forgotten.text.as_bytes();
         let is_exact = self.exact.contains_key(FORGOTTEN_FILE);
         if !is_exact && !self.forgotten.has_conflict && self.forgotten_before.as_deref().unwrap_or_default() != after {
             let (path, before) = (FORGOTTEN_FILE.to_owned(), self.forgotten_before.clone());

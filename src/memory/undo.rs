@@ -9,14 +9,7 @@ use crate::model::{FileChange, Memory, MemoryFile, MemoryId, MemoryOperation, Me
 use crate::store::Store;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The result of an undo.
-#[derive(Clone, Debug)]
-pub struct Undone {
-    pub operation: u32,
-    pub updated: Updated,
-}
-
-/// Undoes an operation; without a number, the newest one in force that is not an undo.
+/// Undoes an operation; without a number, the newest one in force that is not an undo. Returns its number, and the change.
 /// Errors: there is no such operation, it was undone before, a later operation or a person changed the same entry, or as for a
 /// change.
 pub fn undo(
@@ -25,7 +18,7 @@ pub fn undo(
     place: &TreePlace,
     wanted: Option<u32>,
     update: &Update,
-) -> Result<Undone, MemoryError> {
+) -> Result<(u32, Updated), MemoryError> {
     let mut undone = 0;
     let updated = inverting(machine, Some(store), place, update, &mut |tree| {
         let operations = store.memory_operations(&place.key(machine.disk), usize::MAX)?;
@@ -36,7 +29,7 @@ pub fn undo(
         }
         Ok::<_, MemoryError>(Some(operation.id))
     })?;
-    Ok(Undone { operation: undone, updated })
+    Ok((undone, updated))
 }
 
 /// Returns the operation to undo. The operations are sorted from the newest to the oldest.
@@ -71,10 +64,8 @@ fn revert(
         return Ok(());
     }
     if change.path == FORGOTTEN_FILE {
-        let keys = |bytes: &Option<Vec<u8>>| {
-            let parsed = bytes.as_deref().and_then(|bytes| Forgotten::parse(bytes).ok()).unwrap_or_default();
-            parsed.keys().to_vec()
-        };
+        let keys =
+            |bytes: &Option<Vec<u8>>| bytes.as_deref().and_then(|bytes| Forgotten::parse(bytes).ok()).unwrap_or_default().keys;
         let before = keys(&change.before);
         keys(&change.after).into_iter().filter(|key| !before.contains(key)).for_each(|key| tree.allow(key));
         return Ok(());

@@ -1,13 +1,19 @@
-//! `aperture memory init`: creates the tree of the project; in the project itself it takes over the entries learned so far.
+//! `aperture memory init` and `move`: the tree of the project is created, or takes over the entries of the directory that the project had
+//! before it was moved or renamed.
 
 use super::report::MemoryChangeReport;
 use super::run::{Memories, problems, word};
 use crate::app::{CommandError, ErrorKind};
-use crate::memory::{MemoryError, Tree};
+use crate::memory::{MemoryError, Tree, worked_files};
 use crate::model::MemoryScope;
 use crate::workspace::named_directory;
 use anyhow::anyhow;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Files of the sessions in the old directory that must exist here, and their least share in percent.
+const FILES: usize = 5;
+const SHARE: usize = 60;
 
 /// Creates the tree.
 pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Result<(), CommandError> {
@@ -22,15 +28,7 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
         if in_project && !is_dry_run {
             memories.accept(&place)?;
         }
-        let report = MemoryChangeReport {
-            done,
-            operation: None,
-            dry_run: is_dry_run,
-            changes: Vec::new(),
-            hints: Vec::new(),
-            problems: Vec::new(),
-        };
-        return env.print(&report);
+        return env.print(&MemoryChangeReport { done, dry_run: is_dry_run, ..MemoryChangeReport::default() });
     }
     if memories.project.sessions.is_some() {
         let error = anyhow!("a folder of sessions is not a project");
@@ -42,17 +40,16 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
     let new = memories.project.tree_in_project();
     let mut report = MemoryChangeReport {
         done: format!("the memories of this project are kept in {} from now on", new.directory.display()),
-        operation: None,
         dry_run: is_dry_run,
-        changes: Vec::new(),
         hints: vec![format!("to share them: git add {}", word(&new.directory))],
         problems: problems(&old.problems),
+        ..MemoryChangeReport::default()
     };
     if !is_dry_run && entries == 0 {
         let keep = new.directory.join(".gitkeep");
         env.disk.make(&keep, false).map_err(|source| MemoryError::Io { action: "write", path: keep.clone(), source })?;
     }
-    let updated = memories.change_in(&new, is_dry_run, &mut |tree| copy(&old, tree))?;
+    let updated = memories.change_in(&new, is_dry_run, &mut |tree| Ok(tree.take_from(&old)?))?;
     if !is_dry_run {
         memories.accept(&new)?;
     }
@@ -82,7 +79,7 @@ pub fn take_over(memories: &Memories<'_>, from: &Path, is_dry_run: bool) -> Resu
         let error = anyhow!("{} has no memories: {} has no entry", directory.display(), place.directory.display());
         return Err(CommandError::new(ErrorKind::Refused, error).hint("to learn from its sessions: aperture memory learn"));
     }
-    let updated = memories.change(MemoryScope::Project, is_dry_run, &mut |tree| copy(&old, tree))?;
+    let updated = memories.change(MemoryScope::Project, is_dry_run, &mut |tree| Ok(tree.take_from(&old)?))?;
     let hints = vec![format!("the old tree stays in {}", place.directory.display())];
     let done = format!("entries of {} taken over: {}", directory.display(), updated.changes.len());
     let (operation, changes) = (updated.operation, updated.changes);
@@ -98,7 +95,34 @@ fn writable(tree: &Tree) -> Result<usize, CommandError> {
     }
 }
 
-/// Copies the files and the keys of deleted entries into another tree.
-fn copy(old: &Tree, new: &mut Tree) -> Result<(), CommandError> {
-    Ok(new.take_from(old)?)
+/// Returns the command that takes over the entries of the directory that the project probably had before, with the reason: it does not
+/// exist any more, its tree has entries that this one does not have, and most files that its sessions worked on are here.
+pub fn offer(memories: &Memories<'_>) -> Option<String> {
+    let env = memories.env;
+    let index = env.memory_index();
+    let mut left: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    for (session, directory) in index.directories() {
+        left.entry(directory).or_default().push(session);
+    }
+    let is_left = |directory: &Path| directory != memories.project.root && env.disk.identify(directory).is_err();
+    left.retain(|directory, _| is_left(directory));
+    let own = memories.read(MemoryScope::Project).ok()?;
+    let own: BTreeSet<u64> = own.memories().map(|memory| memory.key).collect();
+    let missing = |directory: &Path| {
+        let tree = memories.of(memories.project_at(directory)).read(MemoryScope::Project).ok()?;
+        (!tree.place.directory.starts_with(&memories.project.root))
+            .then(|| tree.memories().filter(|memory| !own.contains(&memory.key)).count())
+    };
+    let is_here = |sessions: &[PathBuf]| {
+        let files: BTreeSet<String> = sessions.iter().flat_map(|session| worked_files(&index, session)).collect();
+        let here = files.iter().filter(|file| env.disk.identify(&memories.project.root.join(file)).is_ok()).count();
+        here >= FILES && here * 100 >= files.len() * SHARE
+    };
+    let found = left
+        .iter()
+        .filter_map(|(directory, sessions)| Some((directory, sessions, missing(directory).filter(|count| *count > 0)?)));
+    let (directory, _, count) = found.filter(|(_, sessions, _)| is_here(sessions)).max_by_key(|(.., count)| *count)?;
+    let entries = if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
+    let (name, command) = (directory.display(), word(directory));
+    Some(format!("this project was probably {name} before; to take over {entries}: aperture memory move {command}"))
 }

@@ -1,8 +1,8 @@
 //! `aperture memory learn`: writes what sessions teach into the trees.
 
 use super::LearnArguments;
+use super::init::offer;
 use super::learning::{Learning, named_session};
-use super::moved::offer;
 use super::report::MemoryLearnReport;
 use super::report::memory_changes_in_words;
 use super::run::{Memories, changed};

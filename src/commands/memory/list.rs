@@ -1,15 +1,47 @@
-//! `aperture memory list` and `show`.
+//! `aperture memory`, and its `list`, `show` and `stats`: print entries and their numbers.
 
 use super::ListArguments;
+use super::init::offer;
 use super::learning::Learning;
-use super::report::MemoryListReport;
-use super::run::{Memories, file_named, problems};
+use super::report::{MemoryFileCounts, MemoryListReport, MemoryStatsReport, MemoryTree, MemoryTreesReport};
+use super::run::{Memories, SCOPES, file_named, problems};
 use crate::app::{CommandError, ErrorKind};
 use crate::engine::memory::markdown::parse_name;
+use crate::engine::o200k;
+use crate::memory::Tree;
 use crate::model::{Memory, MemoryFile, MemoryKind, MemoryState};
 use crate::workspace::{find_all, find_in_folder};
 use anyhow::anyhow;
 use std::collections::BTreeSet;
+
+/// Prints the trees.
+pub fn trees(memories: &Memories<'_>) -> Result<(), CommandError> {
+    let trees = memories.read_all()?.iter().map(view).collect();
+    memories.env.print(&MemoryTreesReport { trees, moved: offer(memories) })
+}
+
+fn view(tree: &Tree) -> MemoryTree {
+    let mut files = Vec::new();
+    for (file, _) in tree.files() {
+        let mut row = MemoryFileCounts { path: file.path(), ..MemoryFileCounts::default() };
+        for memory in tree.memories().filter(|memory| memory.file == *file) {
+            match memory.state {
+                _ if memory.is_by_hand() => row.by_hand += 1,
+                MemoryState::Active => row.active += 1,
+                MemoryState::Pending => row.pending += 1,
+                MemoryState::Superseded | MemoryState::Archived => row.retired += 1,
+            }
+        }
+        files.push(row);
+    }
+    MemoryTree {
+        scope: tree.place.scope,
+        directory: tree.place.directory.display().to_string(),
+        in_project: !tree.place.is_private,
+        files,
+        problems: problems(&tree.problems),
+    }
+}
 
 /// Lists entries.
 pub fn run(memories: &Memories<'_>, arguments: &ListArguments) -> Result<(), CommandError> {
@@ -90,4 +122,33 @@ pub fn show(memories: &Memories<'_>, names: &[String]) -> Result<(), CommandErro
         }
     }
     memories.env.print(&report)
+}
+
+/// Counts entries, sightings and tokens.
+pub fn stats(memories: &Memories<'_>) -> Result<(), CommandError> {
+    let trees = memories.read_all()?;
+    let all: Vec<&Memory> = trees.iter().flat_map(|tree| tree.memories()).collect();
+    let active: Vec<&&Memory> = all.iter().filter(|memory| memory.state == MemoryState::Active).collect();
+    let by_state = |state| all.iter().filter(|memory| memory.state == state).count();
+    let by_kind = |kind| all.iter().filter(|memory| memory.kind == kind && !memory.state.is_retired()).count();
+    let mut operations = 0;
+    if let Some(store) = memories.env.existing_store()? {
+        for scope in SCOPES {
+            operations += store.memory_operation_count(&memories.place(scope).key(memories.env.disk))?;
+        }
+    }
+    memories.env.print(&MemoryStatsReport {
+        states: MemoryState::ALL.map(|state| (state, by_state(state))).to_vec(),
+        kinds: MemoryKind::ALL.map(|kind| (kind, by_kind(kind))).into_iter().filter(|(_, count)| *count > 0).collect(),
+        by_hand: all.iter().filter(|memory| memory.is_by_hand()).count(),
+        edited: all.iter().filter(|memory| memory.is_edited && !memory.is_by_hand()).count(),
+        sightings: active.iter().map(|memory| u64::from(memory.sightings)).sum(),
+        repeated: active.iter().filter(|memory| memory.sessions > 1).count(),
+        with_evidence: active.iter().filter(|memory| !memory.evidence.is_empty()).count(),
+        helpful: all.iter().map(|memory| u64::from(memory.helpful)).sum(),
+        harmful: all.iter().map(|memory| u64::from(memory.harmful)).sum(),
+        tokens: active.iter().map(|memory| o200k(&memory.text) as u64).sum(),
+        forgotten: trees.iter().map(|tree| tree.forgotten().len()).sum(),
+        operations,
+    })
 }

@@ -3,7 +3,7 @@
 use super::compose;
 use super::learn::merge_into;
 use super::learning::{Learning, known_texts};
-use super::run::Memories;
+use super::run::{Memories, SCOPES};
 use crate::app::{CommandError, Env};
 use crate::engine::memory::{Change, ChangeKind, HEADING, about_prompt, matching};
 use crate::engine::tokens;
@@ -49,7 +49,7 @@ impl<'a> LiveMemories<'a> {
             return Ok(None);
         }
         let mut known: Vec<Memory> = Vec::new();
-        for scope in [MemoryScope::Project, MemoryScope::User] {
+        for scope in SCOPES {
             // The words of a repository are in the text of the start only, under their own heading.
             if scope == MemoryScope::Project && !self.memories.is_accepted() {
                 continue;
@@ -86,7 +86,7 @@ impl<'a> LiveMemories<'a> {
     /// Records the entries that the session receives now. Entries that are in no file yet have no lasting number.
     fn record(&self, sent: &[(MemoryScope, MemoryId)]) {
         let env = self.memories.env;
-        for scope in [MemoryScope::Project, MemoryScope::User] {
+        for scope in SCOPES {
             let record = || -> Result<(), CommandError> {
                 let known: BTreeSet<MemoryId> = self.memories.read(scope)?.memories().map(Memory::received_as).collect();
                 let of_scope = sent.iter().filter(|(owner, id)| *owner == scope && known.contains(id));

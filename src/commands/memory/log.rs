@@ -1,13 +1,12 @@
-//! `aperture memory log` and `diff`.
+//! `aperture memory log`, `diff` and `undo`: the operations on the trees.
 
-use super::report::{MemoryDiffReport, MemoryLogReport, MemoryLogRow};
-use super::run::Memories;
+use super::report::{MemoryChangeReport, MemoryDiffReport, MemoryLogReport, MemoryLogRow};
+use super::run::{Memories, SCOPES, changed};
 use crate::app::CommandError;
+use crate::engine::memory::ChangeKind;
 use crate::memory::{MemoryError, changes_of, undone_by};
 use crate::model::{MemoryOperation, MemoryScope};
 use std::cmp::Reverse;
-
-const SCOPES: [MemoryScope; 2] = [MemoryScope::Project, MemoryScope::User];
 
 /// Lists the operations on both trees, newest first.
 pub fn run(memories: &Memories<'_>, limit: usize) -> Result<(), CommandError> {
@@ -56,4 +55,30 @@ pub fn diff(memories: &Memories<'_>, number: Option<u32>) -> Result<(), CommandE
     let operation = newest.ok_or_else(missing)?;
     let files = operation.changes.into_iter().filter(|change| change.before != change.after).collect();
     memories.env.print(&MemoryDiffReport { operation: operation.id, command: operation.command, files })
+}
+
+/// Undoes an operation: that with the number, or the newest in force of the project or of the user.
+/// Errors: there is no such operation, or as for an undo.
+pub fn undone(
+    memories: &Memories<'_>,
+    number: Option<u32>,
+    of_user: bool,
+    is_dry_run: bool,
+) -> Result<MemoryChangeReport, CommandError> {
+    let env = memories.env;
+    let missing = || CommandError::from(number.map_or(MemoryError::NothingToUndo, MemoryError::NoOperation));
+    let store = env.existing_store()?.ok_or_else(missing)?;
+    let user = memories.place(MemoryScope::User).key(env.disk);
+    let is_users = number.map_or(Ok(of_user), |number| store.memory_operation(&user, number).map(|found| found.is_some()))?;
+    let scope = if is_users { MemoryScope::User } else { MemoryScope::Project };
+    let (operation, updated) = memories.undo(&store, scope, number, is_dry_run)?;
+    let has_removed = updated.changes.iter().any(|change| change.kind == ChangeKind::Removed);
+    let mut report = changed(format!("operation {operation} undone"), updated, is_dry_run);
+    if let Some(number) = report.operation {
+        report.hints = vec![format!("to redo it: aperture memory undo {number}")];
+        if has_removed {
+            report.hints.push("what sessions say may be learned again; aperture memory forget prevents it".to_owned());
+        }
+    }
+    Ok(report)
 }

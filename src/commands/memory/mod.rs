@@ -1,26 +1,19 @@
 //! `aperture memory`: memories of the project and of the user, which outlive sessions.
 
-mod add;
 mod compose;
-mod edit;
+mod entries;
 mod export;
-mod forget;
 mod init;
 mod learn;
 mod learning;
 mod list;
 pub mod live;
 mod log;
-mod moved;
-mod pin;
 mod questions;
 mod report;
 mod review;
 mod run;
 pub mod search;
-mod stats;
-mod tree;
-mod undo;
 mod why;
 
 pub use report::{

@@ -1,6 +1,6 @@
 //! The questions of `aperture memory review` on a terminal: one at a time, each answered by one key.
 
-use super::edit;
+use super::entries;
 use super::report::{MemoryReviewReport, line, memory_entry};
 use super::review::{QUESTIONS, accepted, merged, rejected};
 use super::run::Memories;
@@ -136,7 +136,7 @@ fn execute(memories: &Memories<'_>, question: &Question, answer: &str) -> Result
         ("accept", _) => accepted(memories, &[name], false)?,
         ("reject", _) => rejected(memories, &[name], false)?,
         ("merge", Some((_, other))) => merged(memories, &name, &other.name(), false)?,
-        _ => edit::report(memories, &name, None, None, false)?,
+        _ => entries::edited(memories, &name, None, None, false)?,
     };
     Ok(report.done)
 }

@@ -5,7 +5,7 @@ use super::questions::{ask, can_ask};
 use super::report::{MemoryChangeReport, MemoryContradiction, MemoryDuplicate, MemoryLoss, MemoryReviewReport};
 use super::run::{Memories, changed};
 use crate::app::{CommandError, ErrorKind};
-use crate::engine::memory::markdown::EVIDENCE;
+use crate::engine::memory::merge::{newest, united};
 use crate::engine::memory::topic::{Topic, carried_over_all, may_be_contained};
 use crate::engine::memory::{may_be_told, order_by_worth};
 use crate::engine::sidecar::{SidecarTask, comparison_address};
@@ -167,12 +167,8 @@ fn decide(
     Ok(changed(format!("{} {word}", names.join(", ")), updated, is_dry_run))
 }
 
-fn known(tree: &Tree, id: MemoryId) -> Result<Memory, MemoryError> {
-    tree.find(id).cloned().ok_or_else(|| MemoryError::Unknown(tree.place.scope.name_of(id)))
-}
-
 fn accept(tree: &mut Tree, id: MemoryId) -> Result<(), CommandError> {
-    let memory = known(tree, id)?;
+    let memory = tree.known(id)?;
     if let Some(other) = memory.contradicts.and_then(|other| tree.find(other)).filter(|other| !other.state.is_retired()).cloned()
     {
         tree.set(Memory { state: MemoryState::Superseded, superseded_by: Some(id), contradicts: None, ..other })?;
@@ -185,7 +181,7 @@ fn accept(tree: &mut Tree, id: MemoryId) -> Result<(), CommandError> {
 }
 
 fn reject(tree: &mut Tree, id: MemoryId, is_final: bool) -> Result<(), CommandError> {
-    let memory = known(tree, id)?;
+    let memory = tree.known(id)?;
     let replaced: Vec<Memory> = tree.memories().filter(|other| other.superseded_by == Some(id)).cloned().collect();
     for other in replaced {
         tree.set(Memory { state: MemoryState::Active, superseded_by: None, ..other })?;
@@ -197,10 +193,8 @@ fn reject(tree: &mut Tree, id: MemoryId, is_final: bool) -> Result<(), CommandEr
 }
 
 fn merge(tree: &mut Tree, first: MemoryId, second: MemoryId) -> Result<(), CommandError> {
-    let (kept, other) = (known(tree, first)?, known(tree, second)?);
-    let mut evidence = kept.evidence.clone();
-    evidence.extend(other.evidence.iter().filter(|sighting| !kept.evidence.contains(sighting)).cloned());
-    evidence.drain(..evidence.len().saturating_sub(EVIDENCE));
+    let (kept, other) = (tree.known(first)?, tree.known(second)?);
+    let evidence = newest(united(&kept.evidence, &other.evidence));
     let merged = Memory {
         // The user decided on this text.
         text: carried_over_all(&other.text, &kept.text),

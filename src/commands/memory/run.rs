@@ -1,9 +1,7 @@
 //! Requests about memories.
 
 use super::report::{MemoryChangeReport, MemoryProblem};
-use super::{
-    Action, Arguments, add, compose, edit, export, forget, init, learn, list, log, pin, review, search, stats, tree, undo, why,
-};
+use super::{Action, Arguments, compose, entries, export, init, learn, list, log, review, search, why};
 use crate::app::{CommandError, Env, ErrorKind, next_step};
 use crate::engine::mask;
 use crate::engine::memory::markdown::parse_name;
@@ -21,29 +19,37 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 const HOOK_PATIENCE: Duration = Duration::from_millis(200);
 
+/// The owners of the trees.
+pub const SCOPES: [MemoryScope; 2] = [MemoryScope::Project, MemoryScope::User];
+
 /// Executes a request about memories.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let memories = Memories::new(env, arguments.project.as_deref())?;
+    let print = |report: Result<MemoryChangeReport, CommandError>| env.print(&report?);
     match &arguments.action {
-        None => tree::run(&memories),
+        None => list::trees(&memories),
         Some(Action::List(arguments)) => list::run(&memories, arguments),
         Some(Action::Show { names }) => list::show(&memories, names),
         Some(Action::Search(arguments)) => search::run(&memories, arguments),
-        Some(Action::Add(arguments)) => add::run(&memories, arguments),
-        Some(Action::Edit { id, text, file, dry_run }) => edit::run(&memories, id, text.as_deref(), file.as_deref(), *dry_run),
-        Some(Action::Forget { ids, all, user, dry_run }) => forget::run(&memories, ids, all.then_some(*user), *dry_run),
-        Some(Action::Pin { id, off, dry_run }) => pin::run(&memories, id, *off, *dry_run),
+        Some(Action::Add(arguments)) => print(entries::added(&memories, arguments, &env.text(&arguments.text)?)),
+        Some(Action::Edit { id, text, file, dry_run }) => {
+            print(entries::edited(&memories, id, text.as_deref(), file.as_deref(), *dry_run))
+        }
+        Some(Action::Forget { ids, all, user, dry_run }) => {
+            print(entries::forgotten(&memories, ids, all.then_some(*user), *dry_run))
+        }
+        Some(Action::Pin { id, off, dry_run }) => print(entries::pinned(&memories, id, *off, *dry_run)),
         Some(Action::Why { id }) => why::run(&memories, id),
         Some(Action::Learn(arguments)) => learn::run(&memories, arguments),
         Some(Action::Compose(arguments)) => compose::run(&memories, arguments),
         Some(Action::Review(arguments)) => review::run(&memories, arguments),
-        Some(Action::Stats) => stats::run(&memories),
+        Some(Action::Stats) => list::stats(&memories),
         Some(Action::Export { format, output, dry_run }) => export::run(&memories, format, output.as_deref(), *dry_run),
         Some(Action::Move { from, dry_run }) => init::take_over(&memories, from, *dry_run),
         Some(Action::Init { in_project, dry_run }) => init::run(&memories, *in_project, *dry_run),
         Some(Action::Log { limit }) => log::run(&memories, *limit),
         Some(Action::Diff { operation }) => log::diff(&memories, *operation),
-        Some(Action::Undo { operation, user, dry_run }) => undo::run(&memories, *operation, *user, *dry_run),
+        Some(Action::Undo { operation, user, dry_run }) => print(log::undone(&memories, *operation, *user, *dry_run)),
     }
 }
 
@@ -54,9 +60,9 @@ pub fn change(env: &Env, project: &Path, arguments: &Arguments) -> Result<Memory
         Memories::at(env, project).and_then(|memories| run(&memories))
     };
     match &arguments.action {
-        Some(Action::Add(added)) => execute(&|memories| add::report(memories, added, &added.text)),
+        Some(Action::Add(added)) => execute(&|memories| entries::added(memories, added, &added.text)),
         Some(Action::Edit { id, text: Some(text), file, dry_run }) => {
-            execute(&|memories| edit::report(memories, id, Some(text), file.as_deref(), *dry_run))
+            execute(&|memories| entries::edited(memories, id, Some(text), file.as_deref(), *dry_run))
         }
         Some(Action::Review(review)) if !review.reject.is_empty() => {
             execute(&|memories| review::rejected(memories, &review.reject, review.dry_run))
@@ -214,7 +220,7 @@ impl<'a> Memories<'a> {
         scope: MemoryScope,
         number: Option<u32>,
         is_dry_run: bool,
-    ) -> Result<memory::Undone, CommandError> {
+    ) -> Result<(u32, Updated), CommandError> {
         Ok(memory::undo(&self.machine(), store, &self.place(scope), number, &self.logged(is_dry_run))?)
     }
 

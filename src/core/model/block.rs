@@ -402,7 +402,7 @@ impl Tool {
 }
 
 /// Action of a tool, for supersession.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolVerb {
     Read,
@@ -411,6 +411,7 @@ pub enum ToolVerb {
     Search,
     /// Replaces a plan or a list of things to do.
     Plan,
+    #[default]
     Other,
 }
 

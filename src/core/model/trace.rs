@@ -41,7 +41,7 @@ pub enum PromptSource {
 }
 
 /// A tool call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TraceCall {
     /// The id that the call and its result share.
     pub id: Key,
@@ -79,7 +79,7 @@ fn strings(value: serde_json::Value, texts: &mut Vec<String>) {
 }
 
 /// The result of a tool call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TraceResult {
     pub call: Key,
     pub error: bool,

@@ -33,18 +33,6 @@ fn a_tree_is_made_by_its_first_memory_and_is_private() {
 }
 
 #[test]
-fn a_dry_run_writes_nothing() {
-    let place = Place::new();
-    let dry = Update { is_dry_run: true, ..logged("test") };
-    let merge = &mut |tree: &mut Tree| tree.merge(&[prefs(1, "use tabs")], &Feedback::default(), NOW).map(drop);
-    for store in [None, Some(&place.store)] {
-        let updated = place.on(&RealDisk, |machine| update::<MemoryError>(machine, store, &place.tree, &dry, merge)).unwrap();
-        assert_eq!((updated.operation, updated.changes.len(), updated.files.len()), (None, 1, 1));
-    }
-    assert_eq!((place.files().len(), place.log().len()), (0, 0));
-}
-
-#[test]
 fn hand_edits_are_kept_and_hand_deletions_stay_deleted() {
     let place = Place::new();
     let all = [prefs(1, "use tabs"), prefs(2, "write short commit messages"), prefs(3, "ask before a release")];
@@ -190,33 +178,4 @@ fn a_statement_is_added_once_and_is_the_persons() {
     assert_eq!(error.to_string(), "there is no memory 'memory-1'");
     let memory = place.read().find(3).unwrap().clone();
     assert!(memory.is_edited && memory.state == MemoryState::Active);
-}
-
-#[test]
-fn two_at_once_lose_nothing() {
-    let place = Place::new();
-    let data = place.root.path().join("data");
-    std::thread::scope(|scope| {
-        for writer in 0..4u64 {
-            let (data, tree) = (&data, &place.tree);
-            scope.spawn(move || {
-                let store = Store::open(data).unwrap();
-                let machine =
-                    Machine { disk: &RealDisk, data, wait: &std::thread::sleep, patience: std::time::Duration::from_secs(10) };
-                for number in 0..8u64 {
-                    let key = writer * 100 + number + 1;
-                    let word = |n: u64| char::from(b'a' + n as u8).to_string().repeat(5);
-                    let text = format!("{} {} `{key}`", word(writer), word(number));
-                    let merge = &mut |tree: &mut Tree| tree.merge(&[prefs(key, &text)], &Feedback::default(), NOW).map(drop);
-                    update::<MemoryError>(&machine, Some(&store), tree, &logged("learn"), merge).unwrap();
-                }
-            });
-        }
-    });
-    assert_eq!(place.texts().len(), 32);
-    assert_eq!(place.log(), (1..=32).collect::<Vec<_>>());
-    for _ in 0..32 {
-        place.undo(None).unwrap();
-    }
-    assert_eq!(place.files().len(), 0);
 }

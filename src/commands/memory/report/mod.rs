@@ -287,7 +287,7 @@ impl Report for MemoryWhyReport {
 }
 
 /// A change of a memory tree.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct MemoryChangeReport {
     /// Description of the action.
     pub done: String,

@@ -8,7 +8,7 @@ use super::induce::steps_of;
 use super::intent::Intent;
 use super::statements::{Brief, brief};
 use super::topic::split_context;
-use super::words::first_line;
+use super::words::{DAY, first_line};
 use crate::engine::content::terms;
 use crate::engine::tokens;
 use crate::model::{Memory, MemoryFile, MemoryId, MemoryKind, MemoryScope, MemoryState};
@@ -187,20 +187,14 @@ struct Part<'a> {
     section: Section,
     /// The share of the budget, relative to the other parts.
     share: f64,
-    content: Content<'a>,
+    /// The candidates for its lines, the most worth first; `None` for results of a search in earlier sessions.
+    lines: Option<Vec<Line<'a>>>,
     /// The tokens that the whole content takes, with the heading; at most the budget.
     need: usize,
 }
 
 /// A line, and the memory that it is from; `None` for one that no file holds.
 type Line<'a> = (Option<&'a Memory>, String);
-
-/// The candidates for the lines of a section, the most worth first.
-enum Content<'a> {
-    Lines(Vec<Line<'a>>),
-    /// Results of a search in earlier sessions.
-    Digests,
-}
 
 struct Composer<'a> {
     input: &'a ComposeInput<'a>,
@@ -213,44 +207,36 @@ struct Composer<'a> {
 impl<'a> Composer<'a> {
     /// Collects all that a section could print in a budget in tokens.
     fn part(&self, section: Section, share: f64, budget: usize) -> Part<'a> {
-        let memories =
-            |found: Vec<&'a Memory>| Content::Lines(found.into_iter().map(|memory| (Some(memory), line(memory))).collect());
-        let content = match section {
-            Section::Pinned => Content::Lines(self.chosen(&|memory| memory.is_pinned)),
-            Section::Certain => Content::Lines(self.chosen(&|memory| !memory.is_pinned)),
-            Section::Repository => Content::Lines(self.of_repository()),
-            Section::Rules => Content::Lines(self.rules()),
-            Section::Open => Content::Lines(self.open()),
-            Section::Mistakes => memories(self.mistakes()),
+        let lines = match section {
+            Section::Pinned => self.chosen(&|memory| memory.is_pinned),
+            Section::Certain => self.chosen(&|memory| !memory.is_pinned),
+            Section::Repository => self.of_repository(),
+            Section::Rules => self.rules(),
+            // What the last turn left open.
+            Section::Open => self.input.open.iter().map(|thought| (None, neutral(&one_line(thought)))).collect(),
+            Section::Mistakes => lines(self.mistakes()),
             Section::Failures => {
                 let mistakes = self.mistakes();
                 let mut found = self.of_kinds(&[MemoryKind::Resolution, MemoryKind::Environment]);
                 found.retain(|memory| !mistakes.contains(memory));
-                memories(found)
+                lines(found)
             }
-            Section::Pages => memories(self.pages()),
-            Section::Procedures => Content::Lines(self.procedures()),
-            Section::Commands => Content::Lines(self.context(false)),
-            Section::Files => Content::Lines(self.context(true)),
-            Section::Digests => Content::Digests,
+            Section::Pages => lines(self.pages()),
+            Section::Procedures => self.procedures(),
+            Section::Commands => self.context(false),
+            Section::Files => self.context(true),
+            Section::Digests => return Part { section, share, lines: None, need: budget },
         };
-        let lines = match &content {
-            Content::Lines(lines) => lines.iter().map(|(_, line)| line.clone()).collect(),
-            Content::Digests => Vec::new(),
-        };
-        let need = match content {
-            Content::Digests => budget,
-            _ => tokens::count(&with_heading(section, &lines)).min(budget),
-        };
-        Part { section, share, content, need }
+        let texts: Vec<String> = lines.iter().map(|(_, line)| line.clone()).collect();
+        Part { section, share, lines: Some(lines), need: tokens::count(&with_heading(section, &texts)).min(budget) }
     }
 
     /// Adds a part in at most `room` tokens. Returns the tokens that it takes.
     fn add(&mut self, part: &Part<'a>, room: usize) -> usize {
         let room = room.saturating_sub(line_tokens(part.section.heading()));
-        let lines = match &part.content {
-            Content::Lines(lines) => self.fit(lines, room),
-            Content::Digests => (self.input.digests)(&self.composition.text, room).lines().map(str::to_owned).collect(),
+        let lines = match &part.lines {
+            Some(lines) => self.fit(lines, room),
+            None => (self.input.digests)(&self.composition.text, room).lines().map(str::to_owned).collect(),
         };
         let added = with_heading(part.section, &lines);
         let used = tokens::count(&added);
@@ -267,7 +253,7 @@ impl<'a> Composer<'a> {
             memories.filter(|memory| is_wanted(memory) && (memory.is_pinned || !self.is_known(&memory.text))).collect();
         let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
         found.sort_by_cached_key(|memory| std::cmp::Reverse((about(memory), memory.last_seen)));
-        found.into_iter().map(|memory| (Some(memory), line(memory))).collect()
+        lines(found)
     }
 
     /// Returns true for a memory of the user; those of a repository that the user did not accept are not.
@@ -284,7 +270,7 @@ impl<'a> Composer<'a> {
                 && !is_dangerous(&memory.text)
                 && !self.is_known(&memory.text)
         });
-        found.map(|memory| (Some(memory), line(memory))).collect()
+        lines(found.collect())
     }
 
     /// Returns the memories of some kinds, those in use first, then the most seen and the newest.
@@ -307,11 +293,6 @@ impl<'a> Composer<'a> {
     /// Returns true if a paragraph that the client sends anyway has all words of a text.
     fn is_known(&self, text: &str) -> bool {
         is_stated(&self.known, text)
-    }
-
-    /// Returns what the last turn left open.
-    fn open(&self) -> Vec<Line<'a>> {
-        self.input.open.iter().map(|thought| (None, neutral(&one_line(thought)))).collect()
     }
 
     /// Returns the last mistakes whose fix is known, the newest first.
@@ -401,12 +382,12 @@ impl<'a> Composer<'a> {
 
 /// Returns the lines of a section under its heading; nothing if there are none.
 fn with_heading(section: Section, lines: &[String]) -> String {
-    let mut text = String::new();
-    for line in [section.heading()].into_iter().chain(lines.iter().map(String::as_str)).filter(|_| !lines.is_empty()) {
-        text.push_str(line);
-        text.push('\n');
-    }
-    text
+    let heading = Some(section.heading()).filter(|_| !lines.is_empty());
+    heading.into_iter().chain(lines.iter().map(String::as_str)).flat_map(|line| [line, "\n"]).collect()
+}
+
+fn lines(memories: Vec<&Memory>) -> Vec<Line<'_>> {
+    memories.into_iter().map(|memory| (Some(memory), line(memory))).collect()
 }
 
 fn line_tokens(line: &str) -> usize {
@@ -458,8 +439,6 @@ const SHORT_CHARACTERS: usize = 40;
 const SOURCE_CHARACTERS: usize = 5;
 /// Worths are compared in steps of this fraction, so that they are totally ordered.
 const WORTH_STEPS: f64 = 1e9;
-/// Milliseconds of a day.
-const DAY: f64 = 86_400_000.0;
 
 /// Returns the place of a statement in an order by worth, the largest first. `newest` is the time of the newest statement.
 pub fn order_by_worth(memory: &Memory, newest: i64) -> i64 {
@@ -474,7 +453,7 @@ fn statement_worth(memory: &Memory, brief: Brief<'_>, about: usize, newest: i64)
         MemoryKind::Correction => KIND_WEIGHT,
         _ => 1.0,
     };
-    let age = (newest - memory.last_seen) as f64 / DAY;
+    let age = (newest - memory.last_seen) as f64 / DAY as f64;
     let about = 1.0 + SHARED_WORD * about.min(SHARED_WORDS) as f64;
     let lasting = (LASTING_SIGN * f64::from(brief.lasting)).exp();
     let characters = (brief.text.chars().count() + SOURCE_CHARACTERS).max(SHORT_CHARACTERS);

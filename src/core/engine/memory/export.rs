@@ -11,10 +11,8 @@ const MARKS: [&str; 2] = ["<!-- aperture memory: begin", "<!-- aperture memory: 
 
 /// The reason why a section cannot be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SectionError {
-    #[error("the comment lines of its aperture section do not match: line {0}")]
-    Unmatched(usize),
-}
+#[error("the comment lines of its aperture section do not match: line {0}")]
+pub struct SectionError(usize);
 
 /// Returns the section with entries, grouped by their files.
 pub fn section(memories: &[&Memory]) -> String {
@@ -44,10 +42,10 @@ pub fn with_section(text: &str, section: &str) -> Result<String, SectionError> {
     for (number, line) in text.split_inclusive('\n').enumerate() {
         if line.starts_with(MARKS[0]) {
             if begin.replace(offset).is_some() || end.is_some() {
-                return Err(SectionError::Unmatched(number + 1));
+                return Err(SectionError(number + 1));
             }
         } else if line.starts_with(MARKS[1]) && (begin.is_none() || end.replace(offset + line.len()).is_some()) {
-            return Err(SectionError::Unmatched(number + 1));
+            return Err(SectionError(number + 1));
         }
         offset += line.len();
     }
@@ -62,7 +60,7 @@ pub fn with_section(text: &str, section: &str) -> Result<String, SectionError> {
             let gap = if text.ends_with('\n') { feed.to_owned() } else { feed.repeat(2) };
             Ok(format!("{text}{gap}{section}"))
         }
-        _ => Err(SectionError::Unmatched(text.lines().count())),
+        _ => Err(SectionError(text.lines().count())),
     }
 }
 
@@ -100,7 +98,7 @@ mod tests {
             (format!("{BEGIN}\n{END}\n{END}\n"), 3),
             (format!("{BEGIN}\n{END}\n{BEGIN}\n{END}\n"), 3),
         ] {
-            assert_eq!(with_section(&text, ""), Err(SectionError::Unmatched(line)), "{text}");
+            assert_eq!(with_section(&text, ""), Err(SectionError(line)), "{text}");
         }
     }
 

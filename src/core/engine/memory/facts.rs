@@ -35,7 +35,7 @@ impl SessionFacts {
         self.pages.push(event, conventions);
         self.open.push(event, conventions);
         if matches!(event.content, TraceContent::Prompt { source: PromptSource::Typed, .. }) {
-            self.fixes.end_turn(self.statements.is_report());
+            self.fixes.end_turn(self.statements.is_report);
         }
     }
 }

@@ -15,8 +15,8 @@ const HEAD: &str = "# Forgotten
 /// The keys of deleted entries, with the text of their file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
-    text: String,
-    keys: Vec<u64>,
+    pub text: String,
+    pub keys: Vec<u64>,
     /// True if the file has a merge conflict: the keys of both sides count, and nothing is written.
     pub has_conflict: bool,
 }
@@ -29,14 +29,9 @@ impl Forgotten {
             return Err(DocumentError::TooLong(bytes.len()));
         }
         let text = std::str::from_utf8(bytes).map_err(|_| DocumentError::NotText)?.to_owned();
-        let key = |line: &str| u64::from_str_radix(line.strip_prefix("- ")?.split_whitespace().next()?, 16).ok();
-        let keys = text.lines().filter_map(key).collect();
+        let keys = text.lines().filter_map(key_of).collect();
         let has_conflict = text.lines().any(|line| line.starts_with("<<<<<<<"));
         Ok(Forgotten { text, keys, has_conflict })
-    }
-
-    pub fn keys(&self) -> &[u64] {
-        &self.keys
     }
 
     /// Adds a key with the day on which its entry was deleted.
@@ -61,12 +56,9 @@ impl Forgotten {
             *self = other.clone();
             return;
         }
-        let lines = other.text.lines().filter(|line| line.starts_with("- "));
-        for line in lines {
-            let mut words = line.split_whitespace().skip(1);
-            let key = words.next().and_then(|digits| u64::from_str_radix(digits, 16).ok());
-            let day = words.next().and_then(parse_date).unwrap_or_default();
-            key.into_iter().for_each(|key| self.add(key, day));
+        for line in other.text.lines() {
+            let day = line.split_whitespace().nth(2).and_then(parse_date).unwrap_or_default();
+            key_of(line).into_iter().for_each(|key| self.add(key, day));
         }
     }
 
@@ -75,17 +67,13 @@ impl Forgotten {
         if !self.keys.contains(&key) {
             return;
         }
-        let is_it = |line: &str| {
-            let first = line.strip_prefix("- ").and_then(|rest| rest.split_whitespace().next());
-            first.and_then(|digits| u64::from_str_radix(digits, 16).ok()) == Some(key)
-        };
-        self.text = self.text.split_inclusive('\n').filter(|line| !is_it(line)).collect();
+        self.text = self.text.split_inclusive('\n').filter(|line| key_of(line) != Some(key)).collect();
         self.keys.retain(|known| *known != key);
     }
+}
 
-    pub fn print(&self) -> &str {
-        &self.text
-    }
+fn key_of(line: &str) -> Option<u64> {
+    u64::from_str_radix(line.strip_prefix("- ")?.split_whitespace().next()?, 16).ok()
 }
 
 #[cfg(test)]
@@ -96,17 +84,17 @@ mod tests {
     fn keys_are_added_once_and_other_lines_stay() {
         let mut forgotten = Forgotten::default();
         forgotten.add(0x9f3a, 1_795_298_400_000);
-        assert_eq!(forgotten.print(), format!("{HEAD}- 0000000000009f3a 2026-11-21\n"));
-        assert_eq!(Forgotten::parse(forgotten.print().as_bytes()).unwrap(), forgotten);
+        assert_eq!(forgotten.text, format!("{HEAD}- 0000000000009f3a 2026-11-21\n"));
+        assert_eq!(Forgotten::parse(forgotten.text.as_bytes()).unwrap(), forgotten);
         let mut mine = Forgotten::parse(b"my line\r\n- ff 2026-01-01 old\r\n- text").unwrap();
         mine.add(0xff, 0);
         mine.add(1, 0);
-        assert_eq!(mine.print(), "my line\r\n- ff 2026-01-01 old\r\n- text\r\n- 0000000000000001 1970-01-01\r\n");
+        assert_eq!(mine.text, "my line\r\n- ff 2026-01-01 old\r\n- text\r\n- 0000000000000001 1970-01-01\r\n");
         mine.allow(0xff);
         mine.allow(2);
-        assert_eq!((mine.keys(), mine.print()), (&[1][..], "my line\r\n- text\r\n- 0000000000000001 1970-01-01\r\n"));
+        assert_eq!((&*mine.keys, &*mine.text), (&[1][..], "my line\r\n- text\r\n- 0000000000000001 1970-01-01\r\n"));
         let conflict = Forgotten::parse(b"<<<<<<< a\n- 1 2026-01-01\n=======\n- 2 2026-01-01\n>>>>>>> b\n").unwrap();
-        assert_eq!((conflict.keys(), conflict.has_conflict), (&[1, 2][..], true));
+        assert_eq!((&*conflict.keys, conflict.has_conflict), (&[1, 2][..], true));
         assert!(Forgotten::parse(&[0xff]).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use super::danger::{is_dangerous, speaks_to_agent};
 use super::facts::SessionFacts;
 use super::failures::{Failure, resolutions};
-use super::procedures::{Procedure, procedures};
+use super::procedures::procedures;
 use super::project::{ProjectWork, Ranked};
 use super::statements::{Statement, topic_key as statement_key};
 use super::topic::CONTEXT;
@@ -80,7 +80,7 @@ fn from_statements(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
     let mut found = Vec::new();
     for (id, facts) in sessions {
         let own: Vec<&Statement> =
-            facts.statements.found().iter().filter(|statement| !known.contains(&(&*statement.row, statement.time))).collect();
+            facts.statements.found.iter().filter(|statement| !known.contains(&(&*statement.row, statement.time))).collect();
         known.extend(own.iter().map(|statement| (&*statement.row, statement.time)));
         found.extend(own.into_iter().map(|statement| from_statement(id, statement)));
     }
@@ -142,8 +142,8 @@ fn from_work(work: &ProjectWork<'_>, purposes: &Purposes<'_>) -> Vec<Candidate> 
     found
 }
 
-fn text_of(procedure: &Procedure<'_>) -> String {
-    procedure.steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(" → ")
+fn text_of(steps: &[&str]) -> String {
+    steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(" → ")
 }
 
 /// Returns the steps of a procedure, from the text of its memory.
@@ -156,16 +156,15 @@ fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<
     let is_known = |name: &&str| is_publishing(name) || commands.iter().any(|command| command.name == *name);
     let sequences: Vec<Vec<&str>> =
         work.command_sequences().into_iter().map(|sequence| sequence.into_iter().filter(is_known).collect()).collect();
-    let candidate = |procedure: Procedure<'_>| {
-        let task = task(&procedure);
-        let of_steps = |command: &&Ranked<'_>| procedure.steps.contains(&command.name);
+    let candidate = |steps: Vec<&str>| {
+        let of_steps = |command: &&Ranked<'_>| steps.contains(&command.name);
         Candidate {
             // By its steps, so that another order never takes its place.
-            key: topic_key("procedure", &text_of(&procedure)),
+            key: topic_key("procedure", &text_of(&steps)),
             // A habit of no known task.
-            file: task.map_or(MemoryFile::Patterns, MemoryFile::workflow),
+            file: task(&steps).map_or(MemoryFile::Patterns, MemoryFile::workflow),
             kind: MemoryKind::Procedure,
-            text: text_of(&procedure),
+            text: text_of(&steps),
             is_strong: true,
             sightings: newest(commands.iter().filter(of_steps)),
         }
@@ -178,8 +177,8 @@ fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<
 }
 
 /// Returns the task of a procedure, by its last command that names one: those before it prepare it.
-fn task(procedure: &Procedure<'_>) -> Option<&'static str> {
-    procedure.steps.iter().rev().find_map(|step| match *step {
+fn task(steps: &[&str]) -> Option<&'static str> {
+    steps.iter().rev().find_map(|step| match *step {
         "gh pr create" => Some("pull-request"),
         "gh release create" | "git tag" => Some("release"),
         "git commit" | "git push" => Some("commit"),

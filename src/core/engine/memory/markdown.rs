@@ -320,9 +320,8 @@ impl Parser<'_> {
     fn heading(&self) -> Option<Entry> {
         let line = self.lines[self.at];
         let level = heading_level(line).filter(|level| *level >= 2)?;
-        let comment = *self.lines.get(self.at + 1)?;
+        let comment = *self.lines.get(self.at + 1).filter(|line| is_comment(line.trim()))?;
         let title = line[level..].trim();
-        let (mut memory, text_sum) = self.memory(comment)?.ok()?;
         let mut end = self.at + 2;
         let mut fence = None;
         while let Some(line) = self.lines.get(end) {
@@ -342,9 +341,7 @@ impl Parser<'_> {
         let body: Vec<&str> = self.lines[self.at + 2..end].iter().map(|line| line.trim_end_matches(['\n', '\r'])).collect();
         let body = body.join("\n");
         let text = format!("{title}\n{}", body.trim_matches('\n'));
-        memory.text = text.trim_end().to_owned();
-        memory.is_edited = text_sum != Some(checksum(&memory.text));
-        memory.key = if memory.key == 0 { key_of(&memory.text) } else { memory.key };
+        let memory = self.memory(comment, text.trim_end())?;
         let source: String = self.lines[self.at..end].concat();
         let start = line.len() + comment.find(OPEN)?;
         let place = start..line.len() + comment.find(CLOSE)? + CLOSE.len();
@@ -379,7 +376,6 @@ impl Parser<'_> {
         }
         let lines = &self.lines[at..last_text];
         let comment = lines.iter().rposition(|line| is_comment(line.trim())).filter(|place| *place > 0);
-        let read = comment.and_then(|place| self.memory(lines[place]));
         let mut text = vec![first];
         for (place, line) in lines.iter().enumerate().skip(1) {
             if Some(place) != comment {
@@ -391,14 +387,12 @@ impl Parser<'_> {
             return None;
         }
         let source: String = lines.concat();
-        let (memory, comment) = match (read, comment) {
-            (Some(Ok((memory, text_sum))), Some(place)) => {
+        let read = comment.and_then(|place| Some((place, self.memory(lines[place], &text)?)));
+        let (memory, comment) = match read {
+            Some((place, memory)) => {
                 let before: usize = lines[..place].iter().map(|line| line.len()).sum();
                 let line = lines[place];
-                let range = before + line.find(OPEN)?..before + line.find(CLOSE)? + CLOSE.len();
-                let is_edited = text_sum != Some(checksum(&text));
-                let key = if memory.key == 0 { key_of(&text) } else { memory.key };
-                (Memory { text, is_edited, key, ..memory }, Some(range))
+                (memory, Some(before + line.find(OPEN)?..before + line.find(CLOSE)? + CLOSE.len()))
             }
             // A line of markers divides a text.
             _ if !text.contains(char::is_alphanumeric) => return None,
@@ -407,14 +401,13 @@ impl Parser<'_> {
         Some(Entry { memory, source, comment, form: Form::Bullet(marker) })
     }
 
-    /// Parses a line with metadata; `None` if it has another form.
-    fn memory(&self, line: &str) -> Option<Result<(Memory, Option<u32>), Invalid>> {
-        let line = line.trim();
-        is_comment(line).then(|| parse_metadata(line, &self.document.file, self.document.scope).ok_or(Invalid))
+    /// Returns the memory with a text and a line of metadata; `None` if that is invalid.
+    fn memory(&self, comment: &str, text: &str) -> Option<Memory> {
+        let (memory, text_sum) = parse_metadata(comment.trim(), &self.document.file, self.document.scope)?;
+        let key = if memory.key == 0 { key_of(text) } else { memory.key };
+        Some(Memory { text: text.to_owned(), is_edited: text_sum != Some(checksum(text)), key, ..memory })
     }
 }
-
-struct Invalid;
 
 fn by_hand(file: &MemoryFile, scope: MemoryScope, text: String, in_archive: bool) -> Memory {
     let state = if in_archive { MemoryState::Archived } else { MemoryState::Active };

@@ -128,9 +128,7 @@ fn joined(candidates: &[Candidate]) -> Vec<Candidate> {
             Some(known) => {
                 let (older, newer) =
                     if last_time(&known) <= last_time(&candidate) { (known, candidate) } else { (candidate, known) };
-                let mut sightings = older.sightings;
-                sightings
-                    .extend(newer.sightings.iter().filter(|sighting| !sightings.contains(sighting)).cloned().collect::<Vec<_>>());
+                let mut sightings = united(&older.sightings, &newer.sightings);
                 sightings.sort_by_key(|sighting| sighting.time);
                 let is_strong = older.is_strong || newer.is_strong;
                 by_key.insert(newer.key, Candidate { sightings, is_strong, ..newer });
@@ -187,7 +185,7 @@ impl Merge<'_> {
                     continue;
                 }
                 let words = memory.text.clone();
-                let relation = related(&mut self.topics, &old.text, &memory.text);
+                let relation = relation(&self.topics[&old.text], &self.topics[&memory.text]);
                 if old.state.is_retired() {
                     let is_clear = relation != Relation::Unrelated;
                     if is_clear && newest < old.last_seen {
@@ -359,15 +357,6 @@ fn with_items(old: &str, new: &str) -> String {
     format!("{start}: {}", all.join(", "))
 }
 
-fn related(topics: &mut FxHashMap<String, Topic>, old: &str, new: &str) -> Relation {
-    for text in [old, new] {
-        if !topics.contains_key(text) {
-            topics.insert(text.to_owned(), Topic::new(text));
-        }
-    }
-    relation(&topics[old], &topics[new])
-}
-
 /// Returns a new entry, without a number.
 pub fn new_memory(candidate: &Candidate) -> Memory {
     let mut memory = Memory {
@@ -390,15 +379,13 @@ pub fn new_memory(candidate: &Candidate) -> Memory {
 
 /// Adds the sightings of an entry with the same statement in other words.
 fn absorb(memory: &mut Memory, old: &Memory) {
-    let mut evidence = old.evidence.clone();
-    evidence.extend(memory.evidence.iter().filter(|sighting| !old.evidence.contains(sighting)).cloned());
+    let evidence = united(&old.evidence, &memory.evidence);
     let sessions: BTreeSet<&String> = evidence.iter().map(|sighting| &sighting.session).collect();
     memory.sessions = memory.sessions.max(old.sessions).max(sessions.len() as u32);
     memory.sightings += old.sightings;
     memory.first_seen = memory.first_seen.min(old.first_seen);
     (memory.helpful, memory.harmful) = (memory.helpful + old.helpful, memory.harmful + old.harmful);
-    evidence.drain(..evidence.len().saturating_sub(EVIDENCE));
-    memory.evidence = evidence;
+    memory.evidence = newest(evidence);
     if old.state == MemoryState::Active || memory.sessions >= ACTIVE_SESSIONS {
         memory.state = MemoryState::Active;
     }
@@ -420,17 +407,27 @@ fn count(memory: &mut Memory, candidate: &Candidate) {
         memory.first_seen = memory.first_seen.min(day);
         memory.last_seen = memory.last_seen.max(day);
     }
-    let newest = candidate.sightings.len().saturating_sub(EVIDENCE);
-    let mut evidence: Vec<Sighting> = memory.evidence.clone();
-    for sighting in &candidate.sightings[newest..] {
-        let place = Sighting { session: session_prefix(&sighting.session), block: sighting.block, row: String::new(), time: 0 };
-        // A known one keeps its place, so that the same sightings change nothing.
-        if !evidence.contains(&place) {
-            evidence.push(place);
+    let place =
+        |sighting: Sighting| Sighting { session: session_prefix(&sighting.session), row: String::new(), time: 0, ..sighting };
+    let seen: Vec<Sighting> = newest(candidate.sightings.clone()).into_iter().map(place).collect();
+    memory.evidence = newest(united(&memory.evidence, &seen));
+}
+
+/// Returns the sightings of two lists, each once. One of the first list keeps its place, so that the same sightings change nothing.
+pub fn united(first: &[Sighting], second: &[Sighting]) -> Vec<Sighting> {
+    let mut all = first.to_vec();
+    for sighting in second {
+        if !all.contains(sighting) {
+            all.push(sighting.clone());
         }
     }
-    evidence.drain(..evidence.len().saturating_sub(EVIDENCE));
-    memory.evidence = evidence;
+    all
+}
+
+/// Returns the sightings that metadata has room for.
+pub fn newest(mut sightings: Vec<Sighting>) -> Vec<Sighting> {
+    sightings.drain(..sightings.len().saturating_sub(EVIDENCE));
+    sightings
 }
 
 #[cfg(test)]

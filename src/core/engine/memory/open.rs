@@ -1,6 +1,7 @@
 //! Open thoughts: what the last answer of a session asks, or leaves to do.
 
 use super::danger::{is_dangerous, speaks_to_agent};
+use super::words::FIRST_IDEOGRAPH;
 use crate::engine::report::summary::{Sentence, sentences as sentences_of};
 use crate::model::{Conventions, TraceContent, TraceEvent};
 use crate::text::cut::cut;
@@ -15,8 +16,6 @@ const CHARACTERS: usize = 180;
 const LAST_SENTENCES: usize = 4;
 /// Words of a sentence that says by itself what is open.
 const WORDS: usize = 6;
-/// From this character on, words are written without spaces.
-const FIRST_IDEOGRAPH: char = '\u{2e80}';
 
 /// Collects the open thoughts of a session: a later call or prompt takes them up.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -119,7 +118,7 @@ fn shown(thought: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Key, PromptSource, ToolVerb, TraceCall};
+    use crate::model::{PromptSource, TraceCall};
 
     fn answer(text: &str) -> TraceContent {
         TraceContent::Answer(text.to_owned())
@@ -137,16 +136,7 @@ mod tests {
 
     #[test]
     fn calls_and_prompts_take_thoughts_up() {
-        let call = TraceCall {
-            id: Key(1),
-            tool: "t".to_owned(),
-            verb: ToolVerb::Run,
-            target: String::new(),
-            command: None,
-            files: Vec::new(),
-            input: String::new(),
-        };
-        let call = TraceContent::Call(call);
+        let call = TraceContent::Call(TraceCall::default());
         let prompt = TraceContent::Prompt { text: "yes".to_owned(), source: PromptSource::Typed };
         assert_eq!(after(&[answer("Want me to push it?"), prompt]), [""; 0]);
         let announces = |text: &str, expected: &[&str]| assert_eq!(after(&[answer(text), call.clone()]), expected, "{text}");

@@ -88,16 +88,9 @@ mod tests {
     fn facts(commands: &[&str]) -> SessionFacts {
         let mut facts = SessionFacts::default();
         for (time, command) in (1..).zip(commands) {
-            let call = TraceCall {
-                id: Key(time as u128),
-                tool: "runner".to_owned(),
-                verb: ToolVerb::Run,
-                target: String::new(),
-                command: Some((*command).to_owned()),
-                files: Vec::new(),
-                input: String::new(),
-            };
-            let result = TraceResult { call: call.id, error: false, declined: false, text: String::new() };
+            let (id, command) = (Key(time as u128), Some((*command).to_owned()));
+            let call = TraceCall { id, verb: ToolVerb::Run, command, ..TraceCall::default() };
+            let result = TraceResult { call: id, ..TraceResult::default() };
             for content in [TraceContent::Call(call), TraceContent::Result(result)] {
                 let event = TraceEvent { block: 1, row: time.to_string(), time, turn: 0, content };
                 facts.push(&event, &Conventions::default());

@@ -184,8 +184,8 @@ mod tests {
         let (id, input) = (Key(7), format!("{target} {}", command.unwrap_or_default()));
         let (target, command) = (target.to_owned(), command.map(str::to_owned));
         let verb = if command.is_some() { ToolVerb::Run } else { ToolVerb::Other };
-        let call = TraceCall { id, tool: "t".to_owned(), verb, target, command, files: Vec::new(), input };
-        let result = TraceResult { call: id, error: false, declined: false, text: result.to_owned() };
+        let call = TraceCall { id, verb, target, command, input, ..TraceCall::default() };
+        let result = TraceResult { call: id, text: result.to_owned(), ..TraceResult::default() };
         let mut pages = Pages::default();
         let contents = [TraceContent::Call(call), TraceContent::Result(result), TraceContent::Answer(said.to_owned())];
         contents.into_iter().for_each(|content| pages.push(&event(content), Default::default()));

@@ -26,11 +26,8 @@ pub struct ProjectWork<'a> {
     sessions: Vec<SessionUses<'a>>,
 }
 
-#[derive(Debug)]
-struct SessionUses<'a> {
-    id: &'a str,
-    uses: Vec<Use<&'a str>>,
-}
+/// The id of a session, and its uses.
+type SessionUses<'a> = (&'a str, Vec<Use<&'a str>>);
 
 /// A command or a file with its worth.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,28 +42,27 @@ pub struct Ranked<'a> {
 }
 
 impl<'a> ProjectWork<'a> {
-    /// Collects the uses of sessions: pairs of an id and its uses. A call that several sessions have, because one is a fork or a
-    /// resumed copy of another, counts in the one that ended first.
-    pub fn new(sessions: impl IntoIterator<Item = (&'a str, Vec<Use<&'a str>>)>) -> ProjectWork<'a> {
-        let mut sessions: Vec<SessionUses<'a>> = sessions.into_iter().map(|(id, uses)| SessionUses { id, uses }).collect();
-        let last = |session: &SessionUses<'_>| session.uses.iter().map(|used| used.time).max();
-        sessions.sort_by(|one, other| last(one).cmp(&last(other)).then_with(|| one.id.cmp(other.id)));
+    /// Collects the uses of sessions. A call that several sessions have, because one is a fork or a resumed copy of another, counts in
+    /// the one that ended first.
+    pub fn new(sessions: impl IntoIterator<Item = SessionUses<'a>>) -> ProjectWork<'a> {
+        let mut sessions: Vec<SessionUses<'a>> = sessions.into_iter().collect();
+        let last = |(_, uses): &SessionUses<'_>| uses.iter().map(|used| used.time).max();
+        sessions.sort_by(|one, other| last(one).cmp(&last(other)).then_with(|| one.0.cmp(other.0)));
         let mut known: FxHashSet<u64> = FxHashSet::default();
-        for session in &mut sessions {
-            session.uses.retain(|used| used.call == 0 || !known.contains(&used.call));
-            known.extend(session.uses.iter().map(|used| used.call));
+        for (_, uses) in &mut sessions {
+            uses.retain(|used| used.call == 0 || !known.contains(&used.call));
+            known.extend(uses.iter().map(|used| used.call));
         }
-        sessions.retain(|session| !session.uses.is_empty());
+        sessions.retain(|(_, uses)| !uses.is_empty());
         sessions.sort_by_key(last);
         ProjectWork { sessions }
     }
 
     /// Returns the commands of the project that succeeded, in each session in order, oldest session first.
     pub fn command_sequences(&self) -> Vec<Vec<&'a str>> {
-        let commands = |session: &SessionUses<'a>| {
-            session.uses.iter().filter(|used| used.kind == UseKind::Command).map(|used| used.name).collect()
-        };
-        self.sessions.iter().map(commands).collect()
+        let commands =
+            |uses: &Vec<Use<&'a str>>| uses.iter().filter(|used| used.kind == UseKind::Command).map(|used| used.name).collect();
+        self.sessions.iter().map(|(_, uses)| commands(uses)).collect()
     }
 
     /// Returns the commands of the project in full that succeeded in several sessions, the most worth first.
@@ -87,9 +83,9 @@ impl<'a> ProjectWork<'a> {
     /// Returns the names of a kind by the sessions that used them, each with its weight.
     fn ranked(&self, kind: UseKind) -> Vec<Ranked<'a>> {
         let mut all: FxHashMap<&'a str, Ranked<'a>> = FxHashMap::default();
-        for (age, session) in self.sessions.iter().rev().enumerate() {
+        for (age, (id, uses)) in self.sessions.iter().rev().enumerate() {
             let mut first: FxHashMap<&'a str, &Use<&'a str>> = FxHashMap::default();
-            for used in session.uses.iter().filter(|used| used.kind == kind) {
+            for used in uses.iter().filter(|used| used.kind == kind) {
                 first.entry(used.name).or_insert(used);
             }
             let session_weight = DECAY.powi(age as i32);
@@ -100,7 +96,7 @@ impl<'a> ProjectWork<'a> {
                 ranked.sessions += 1;
                 if ranked.sightings.len() < SIGHTINGS {
                     let (block, time) = (used.block, used.time);
-                    ranked.sightings.insert(0, Sighting { session: session.id.to_owned(), block, row: String::new(), time });
+                    ranked.sightings.insert(0, Sighting { session: (*id).to_owned(), block, row: String::new(), time });
                 }
             }
         }
@@ -119,13 +115,9 @@ fn names_target(command: &str) -> bool {
         .any(|word| !head.split(' ').any(|part| file_name(word) == part || word == part))
 }
 
-/// Returns true for a file that tells which project it is: of the project itself, and not one that every project has.
+/// Returns true for a file that tells which project it is: of the project itself, and not one that every project has, which a reader
+/// finds without being told.
 pub fn is_of_project(path: &str) -> bool {
-    !is_passing(path) && !is_standard(path)
-}
-
-/// Returns true for a file that a reader finds without being told.
-fn is_standard(path: &str) -> bool {
     const STANDARD: &[&str] = &[
         ".gitignore", "CHANGELOG.md", "Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "go.mod", "go.sum",
         "package-lock.json", "package.json", "pyproject.toml", "requirements.txt",
@@ -133,7 +125,8 @@ fn is_standard(path: &str) -> bool {
     let name = file_name(path);
     // A document with a name in capitals is one that clients or people read first.
     let is_notice = name.strip_suffix(".md").is_some_and(|stem| stem.chars().all(|c| c.is_ascii_uppercase()));
-    STANDARD.contains(&name) || is_notice || name.eq_ignore_ascii_case("readme.md")
+    let is_standard = STANDARD.contains(&name) || is_notice || name.eq_ignore_ascii_case("readme.md");
+    !is_passing(path) && !is_standard
 }
 
 /// Returns true for a file that is not part of the project: outside of its directory, or written by a tool.

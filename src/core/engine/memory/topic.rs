@@ -1,5 +1,6 @@
 //! Compares statements: equal topics, opposites, and the facts that a newer statement must not lose.
 
+use crate::text::lists::word_lists;
 use crate::text::stop_words::is_stop_word;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeSet;
@@ -19,22 +20,7 @@ const CARRIED: usize = 3;
 /// Content words that a negation applies to, at most.
 const NEGATED_WORDS: usize = 4;
 
-/// Words that negate those after them.
-const NEGATIONS: &[&str] = &[
-    "not", "no", "never", "don't", "dont", "don’t", "doesn't", "avoid", "without", "stop", "isn't", "aren't", "can't", "cannot",
-    "won't", "shouldn't", "mustn't", "instead", "rather", "nicht", "kein", "keine", "keinen", "nie", "niemals", "ohne", "statt",
-    "pas", "jamais", "sans", "nunca", "sin", "non", "mai", "senza", "nem", "sem", "niet", "geen", "nooit", "не", "никогда",
-    "без",
-];
-
-/// Verbs that occur in most instructions.
-const WEAK: &[&str] =
-    &["use", "using", "used", "run", "running", "make", "please", "always", "want", "should", "must", "keep", "put"];
-
-/// Words that say that a value is the present one.
-const PRESENT: &[&str] = &["agora", "ahora", "jetzt", "maintenant", "now", "nowadays", "теперь", "现在"];
-
-const VALUE_WORDS: &[&str] = &["is", "are", "=", "to", "as", "version", "port", "uses", "requires", "ist", "es", "est"];
+word_lists! { "topic.txt": NEGATIONS, WEAK, PRESENT, VALUE_WORDS }
 
 /// The relation of a newer statement to an older one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,17 +212,6 @@ fn follows_name(tokens: &[Token], place: usize) -> bool {
     place.checked_sub(1).is_some_and(|before| VALUE_WORDS.contains(&&*tokens[before].plain))
 }
 
-/// Returns the critical facts of a statement as they are written: code, paths, figures and names.
-pub fn facts(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for token in tokens(text).into_iter().filter(|token| token.is_fact) {
-        if !found.contains(&token.written) {
-            found.push(token.written);
-        }
-    }
-    found
-}
-
 /// Returns the newer statement with the critical facts of the older one that it lacks; `None` if it lacks so much that it cannot
 /// replace the older one. Facts that it contradicts are not taken over.
 pub fn carried_over(old: &str, new: &str) -> Option<String> {
@@ -414,7 +389,8 @@ mod tests {
 
     #[test]
     fn facts_are_code_paths_figures_and_names() {
-        let found = facts("Ask Anna before `cargo publish`; src/lib.rs needs 3 reviews by QA, see MyClass. The rest is free.");
+        let found = tokens("Ask Anna before `cargo publish`; src/lib.rs needs 3 reviews by QA, see MyClass. The rest is free.");
+        let found: Vec<String> = found.into_iter().filter(|token| token.is_fact).map(|token| token.written).collect();
         assert_eq!(found, ["Anna", "`cargo publish`", "src/lib.rs", "3", "QA", "MyClass"]);
     }
 

@@ -7,6 +7,8 @@ use crate::text::words::spaced;
 
 /// Milliseconds of a day.
 pub const DAY: i64 = 86_400_000;
+/// From this character on, words are written without spaces.
+pub const FIRST_IDEOGRAPH: char = '\u{2e80}';
 /// Characters of the prefix that names a session whose id is random.
 const RANDOM_PREFIX: usize = 8;
 /// Characters of the prefix that names a session whose id begins with its time in milliseconds.

@@ -3,7 +3,7 @@ use super::*;
 use crate::engine::memory::intent::intent;
 
 fn part(share: f64, need: usize) -> Part<'static> {
-    Part { section: Section::Rules, share, content: Content::Digests, need }
+    Part { section: Section::Rules, share, lines: None, need }
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! The line of a failed result that tells the error, and whether it speaks of the call or of the code at hand.
 use crate::model::Conventions;
 use crate::text::errors::{is_verdict, is_warning};
+use crate::text::lists::word_lists;
 use std::borrow::Cow;
+
+word_lists! { "error_lines.txt": ASIDES, FAILURE_WORDS, ENVIRONMENT, USAGE, MISSING, OWN_CODE }
 
 /// Lines of a result that are searched.
 const MAX_LINES: usize = 300;
@@ -13,52 +16,6 @@ const MAX_SEARCHED: usize = 1_000;
 const MAX_LINE: usize = 300;
 /// Shorter lines tell nothing.
 const MIN_LINE: usize = 4;
-
-/// Starts of lines beside warnings that do not stop a program. Sorted.
-const ASIDES: &str = "\
-    **|hint:|info:|note:|notice:|npm notice|tip:";
-
-/// Words of lines about a failure. Sorted.
-const FAILURE_WORDS: &str = "\
-    abort|ambiguous|can't|cannot|conflict|could not|denied|does not|doesn't|err |error|exceed|expected|fail|fatal|invalid|\
-    missing|must|no matches|no such|no tests|not been|not found|not in|refused|rejected|required|timed out|timeout|unable|\
-    undefined|unexpected|unknown|unrecognized";
-
-/// Errors about the machine, the network or the rights, in lower case. Sorted.
-const ENVIRONMENT: &str = "\
-    a password is required|a terminal is required|access is denied|authentication failed|authentication required|\
-    bad cpu type|bad credentials|bad interpreter|cannot connect to|command not found|connection refused|connection reset|\
-    connection timed out|could not read password|could not read username|could not resolve|does not exist on this system|\
-    exec format error|executable file not found|externally-managed-environment|failed to connect|gpg failed to sign|\
-    has been denied|host key verification|is not installed|is not recognized|is not supported on|modulenotfounderror|\
-    network is unreachable|no module named|no route to host|no space left|no such device|not logged in|not permitted|\
-    permission denied|permission to use|posix_spawn|read-only file system|requires a tty|requires authentication|\
-    unable to access|unauthorized|unsupported platform";
-
-/// Errors about the form of a call, in lower case. Sorted.
-const USAGE: &str = "\
-    ambiguous argument|bad flag|bad option|bad substitution|cannot be used with|could not determine|does not take|\
-    failed to determine|flag needs an argument|flag provided but not defined|illegal option|incompatible with|\
-    invalid argument|invalid choice|invalid command|invalid flag|invalid option|invalid subcommand|invalid value for|\
-    missing argument|missing required|must be run|must specify|must supply|mutually exclusive|no default remote|\
-    no such command|no such option|no such subcommand|no test files|no tests|no upstream branch|none of the git remotes|\
-    not a git command|not a git repository|not allowed with|not inside a|required argument|required flag|required option|\
-    requires a value|requires an argument|requires at least|run from|set-upstream|tests not found|too few arguments|\
-    too many arguments|unable to determine|unexpected argument|unexpected option|unknown argument|unknown command|\
-    unknown field|unknown flag|unknown json field|unknown option|unknown shorthand|unknown subcommand|unknown switch|\
-    unrecognized argument|unrecognized command|unrecognized flag|unrecognized option|unrecognized subcommand|\
-    unsupported option|usage:";
-
-/// Errors about something that a call names and that does not exist, in lower case. Sorted.
-const MISSING: &str = "\
-    can't open|cannot access|cannot find|cannot open|cannot stat|did not match|does not exist|enoent|is a directory|\
-    no matches found|no such file|not a directory|not found|unable to find|unknown revision";
-
-/// Lines about the code at hand: compilers, linters, tests and lists of checks, in lower case. Sorted.
-const OWN_CODE: &str = "\
-    \tfail\t|--- fail|aborting due to|assert|build failed|checks failed|could not compile|error ts|exit status|fail:|\
-    failed in|failing|failures:|indentationerror|merge conflict|nameerror|panicked|parse error|segmentation fault|\
-    syntax error|syntaxerror|task failed|test failed|tests failed|typeerror|would be overwritten|would reformat";
 
 /// The subject of the error of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +48,7 @@ pub fn call_error(text: &str, programs: &[&str], conventions: &Conventions) -> O
     let (rank, line) =
         lines().map(|line| (rank(line, programs), line)).reduce(|best, next| if next.0 > best.0 { next } else { best })?;
     let line = line[..line.floor_char_boundary(MAX_LINE)].to_owned();
-    let is_about_code = lines().any(|line| names_source_line(line) || contains_any(&line.to_lowercase(), OWN_CODE));
+    let is_about_code = lines().any(|line| names_source_line(line) || is_own_code(&line.to_lowercase()));
     let is_clear = rank >= CLEAR_RANK;
     let subject = match subject(&line, is_about_code) {
         Subject::Environment if !is_clear => Subject::Unknown,
@@ -131,7 +88,7 @@ fn rank(line: &str, programs: &[&str]) -> u8 {
     }
     let speaks = |program: &&str| lower.strip_prefix(&program.to_lowercase()).is_some_and(|rest| rest.starts_with(": "));
     // The synopsis explains a call, it does not tell the error.
-    let is_cue = !is_usage(line) && (contains_any(&lower, ENVIRONMENT) || contains_any(&lower, USAGE));
+    let is_cue = !is_usage(line) && (contains_any(&lower, &ENVIRONMENT) || contains_any(&lower, &USAGE));
     match (is_verdict(line) || programs.iter().any(speaks), is_cue, has_failure_word(&lower)) {
         (true, true, _) => VERDICT_RANK + 1,
         (true, false, _) => VERDICT_RANK,
@@ -144,13 +101,13 @@ fn rank(line: &str, programs: &[&str]) -> u8 {
 /// Returns the subject of an error line. `is_about_code`: another line of the result names a line of a source file.
 fn subject(line: &str, is_about_code: bool) -> Subject {
     let lower = line.to_lowercase();
-    if contains_any(&lower, ENVIRONMENT) {
+    if contains_any(&lower, &ENVIRONMENT) {
         Subject::Environment
     } else if is_about_code {
         Subject::OwnCode
-    } else if contains_any(&lower, USAGE) {
+    } else if contains_any(&lower, &USAGE) {
         Subject::Usage
-    } else if contains_any(&lower, MISSING) {
+    } else if contains_any(&lower, &MISSING) {
         Subject::MissingName
     } else {
         Subject::Unknown
@@ -302,15 +259,20 @@ fn is_usage(line: &str) -> bool {
 
 fn is_aside(line: &str) -> bool {
     let lower = line.to_lowercase();
-    is_warning(line) || ASIDES.split('|').any(|aside| lower.starts_with(aside))
+    is_warning(line) || ASIDES.iter().any(|aside| lower.starts_with(aside))
 }
 
 fn has_failure_word(lower: &str) -> bool {
-    contains_any(lower, FAILURE_WORDS)
+    contains_any(lower, &FAILURE_WORDS) || lower.contains("err ")
 }
 
-fn contains_any(lower: &str, list: &str) -> bool {
-    list.split('|').any(|known| lower.contains(known))
+/// Returns true for a line of a compiler, a test or a list of checks, in lower case.
+fn is_own_code(lower: &str) -> bool {
+    contains_any(lower, &OWN_CODE) || lower.contains("\tfail\t")
+}
+
+fn contains_any(lower: &str, list: &[&str]) -> bool {
+    list.iter().any(|known| lower.contains(known))
 }
 
 #[cfg(test)]
@@ -320,13 +282,6 @@ mod tests {
     fn error(text: &str, programs: &[&str]) -> (String, Subject) {
         let found = call_error(text, programs, &Conventions::default()).unwrap();
         (found.line, found.subject)
-    }
-
-    #[test]
-    fn lists_are_sorted_and_in_lower_case() {
-        for list in [ASIDES, FAILURE_WORDS, ENVIRONMENT, USAGE, MISSING, OWN_CODE] {
-            assert!(list.split('|').is_sorted() && list.to_lowercase() == list, "{list:?}");
-        }
     }
 
     #[test]

@@ -198,8 +198,7 @@ impl Fixes {
         if result.declined {
             return;
         }
-        let error = failure_of(&form, result, conventions);
-        match error {
+        match failure_of(&form, result, conventions) {
             Some(error) => {
                 self.expire();
                 self.add_failure(event, form, error, result, conventions);
@@ -298,8 +297,11 @@ impl Fixes {
         for (fix, same) in resolved {
             for mut waiting in same {
                 waiting.failure.fix = Some(fix.clone());
-                let is_repeated = waiting.is_repeated(form);
-                self.keep(if is_repeated { waiting.into_repeated() } else { waiting });
+                // Another step resolved it, so that the same command worked later.
+                if waiting.is_repeated(form) {
+                    waiting.hash = NO_HASH;
+                }
+                self.keep(waiting);
             }
         }
     }
@@ -307,10 +309,8 @@ impl Fixes {
     /// Stops waiting for fixes of failures that are too old.
     fn expire(&mut self) {
         let results = self.results;
-        let (old, waiting) =
-            std::mem::take(&mut self.waiting).into_iter().partition(|waiting| results.saturating_sub(waiting.result) >= HORIZON);
-        self.waiting = waiting;
-        let old: Vec<Waiting> = old;
+        let is_old = |waiting: &mut Waiting| results.saturating_sub(waiting.result) >= HORIZON;
+        let old: Vec<Waiting> = self.waiting.extract_if(.., is_old).collect();
         old.into_iter().filter(|waiting| waiting.failure.is_clear).for_each(|waiting| self.keep(waiting));
     }
 
@@ -393,12 +393,6 @@ impl Waiting {
             return if self.failure.is_clear { Outcome::Unrelated } else { Outcome::Incidental };
         }
         self.alternative(failed, head, worked)
-    }
-
-    /// Marks a failure that another step resolved, so that the same command worked later.
-    fn into_repeated(mut self) -> Waiting {
-        self.hash = NO_HASH;
-        self
     }
 
     fn is_repeated(&self, worked: &CallForm) -> bool {
@@ -537,7 +531,6 @@ fn names_cure(error: &str, change: &Change) -> bool {
     let is_quoted = |word: &String| word.len() >= 3 && error.contains(&word.to_lowercase());
     match (change.added.as_slice(), change.removed.as_slice()) {
         ([], removed) => removed.iter().all(is_option) && removed.iter().any(is_quoted),
-        (added, []) => added.iter().any(|word| is_option(word) && is_spoken_of(word)),
         ([added], [removed]) => is_quoted(removed) && (is_quoted(added) || strsim::jaro_winkler(added, removed) >= SIMILAR),
         (added, _) => added.iter().any(|word| is_option(word) && is_spoken_of(word)),
     }

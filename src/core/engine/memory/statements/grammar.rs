@@ -19,21 +19,3 @@ pub(super) fn has(word: &str) -> bool {
     static WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| all_words(FILE).collect());
     WORDS.contains(word)
 }
-
-/// Frequent words of other languages that English does not have: a prompt with as many of them as of English ones is not read.
-pub(super) const FOREIGN: &[&str] = &[
-    "aber", "auf", "bei", "bitte", "como", "con", "dans", "das", "dass", "de", "del", "der", "des", "die", "du", "ein", "eine",
-    "el", "en", "es", "est", "et", "für", "hay", "het", "ich", "ist", "je", "kein", "la", "las", "le", "les", "los", "mais",
-    "mit", "nicht", "niet", "noch", "non", "nur", "não", "oder", "para", "pas", "por", "que", "se", "sie", "sind", "sur", "um",
-    "una", "und", "une", "von", "vous", "warum", "wir", "zu",
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_in_lower_case() {
-        assert!(all_words(FILE).chain(FOREIGN.iter().copied()).all(|word| word == word.to_lowercase()));
-    }
-}

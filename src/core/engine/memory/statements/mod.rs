@@ -64,10 +64,11 @@ pub struct Statement {
 /// Finds the statements of a session. Serializable, so that a session that grew is continued.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Statements {
-    found: Vec<Statement>,
+    /// The statements so far, in order.
+    pub found: Vec<Statement>,
     has_prompt: bool,
     /// True if the last prompt reports that the work before it failed.
-    is_report: bool,
+    pub is_report: bool,
     is_interrupted: bool,
     last_act: Option<String>,
     /// The input of the last call that may be a question: options that the user chose from are the model's words.
@@ -95,16 +96,6 @@ impl Statements {
             }
             TraceContent::Summary(_) => {}
         }
-    }
-
-    /// Returns the statements so far, in order.
-    pub fn found(&self) -> &[Statement] {
-        &self.found
-    }
-
-    /// Returns true if the last prompt reports that the work before it failed.
-    pub fn is_report(&self) -> bool {
-        self.is_report
     }
 
     fn read_call(&mut self, call: &TraceCall) {

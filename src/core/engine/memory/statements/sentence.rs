@@ -1,11 +1,13 @@
 //! A sentence of the user: its plain words and its mood.
 
-use super::grammar::{self, FOREIGN};
+use super::grammar;
 use super::voice::without_quotations;
+use crate::engine::memory::words::FIRST_IDEOGRAPH;
+use crate::text::lists::word_lists;
 use crate::text::words::prose_words;
 
-/// From this character on, words are written without spaces.
-const FIRST_IDEOGRAPH: char = '\u{2e80}';
+word_lists! { "words.txt": FOREIGN }
+
 /// Maximum number of words before a colon that introduce a sentence: `one more thing: …`.
 const INTRODUCTION_WORDS: usize = 3;
 

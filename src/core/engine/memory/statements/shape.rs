@@ -5,6 +5,7 @@
 //! the user's.
 
 use super::sentence::{is_foreign, plain_words};
+use crate::engine::memory::words::FIRST_IDEOGRAPH;
 use crate::text::lists::word_lists;
 
 /// Maximum number of words of a line that points at a text, of a greeting or signature, and of a heading.
@@ -19,8 +20,6 @@ const WRAPPED: std::ops::RangeInclusive<usize> = 50..=110;
 const WRAPPED_LINES: usize = 2;
 /// Minimum number of words of a paragraph whose language or register is compared.
 const PARAGRAPH_WORDS: usize = 4;
-/// From this character on, words are written without spaces.
-const FIRST_IDEOGRAPH: char = '\u{2e80}';
 
 word_lists! {
     "shape.txt":

@@ -68,54 +68,44 @@ pub(super) enum Signal {
     Substance,
 }
 
-/// Weight of a signal: for a statement at all, and for one that outlives the task; in quarters of a point.
-struct Weight {
-    signal: Signal,
-    statement: i32,
-    lasting: i32,
-}
-
-const fn weight(signal: Signal, statement: i32, lasting: i32) -> Weight {
-    Weight { signal, statement, lasting }
-}
-
-/// The weights, set by hand in quarters: a sign that a reader would take alone is worth a point, a veto three.
-static WEIGHTS: &[Weight] = &[
-    weight(Signal::Rejection, 5, 0),
-    weight(Signal::OwnAnswer, 3, 0),
-    weight(Signal::Interruption, 1, 0),
-    weight(Signal::FirstPrompt, -12, 0),
-    weight(Signal::Pasted, -6, -2),
-    weight(Signal::Statement, 4, 2),
-    weight(Signal::Question, -2, -3),
-    weight(Signal::NegativeQuestion, 7, 0),
-    weight(Signal::CriticalQuestion, 7, 3),
-    weight(Signal::ObligationQuestion, 2, 2),
-    weight(Signal::Contrast, 4, -3),
-    weight(Signal::Negation, 2, 1),
-    weight(Signal::Prohibition, 4, 2),
-    weight(Signal::Obligation, 4, 4),
-    weight(Signal::Instruction, 2, 2),
-    weight(Signal::Stance, 3, 0),
-    weight(Signal::Taste, 3, 0),
-    weight(Signal::Alternative, 3, 1),
-    weight(Signal::Generality, 2, 3),
-    weight(Signal::Rule, 12, 12),
-    weight(Signal::Directive, 0, 5),
-    weight(Signal::General, 9, 1),
-    weight(Signal::Passing, -12, -12),
-    weight(Signal::Value, 5, 6),
-    weight(Signal::Convention, 4, 5),
-    weight(Signal::Condition, 1, 2),
-    weight(Signal::Hedge, 0, -2),
-    weight(Signal::Narrative, -2, -2),
-    weight(Signal::Request, -5, -4),
-    weight(Signal::Approval, -4, -2),
-    weight(Signal::Failure, -10, -6),
-    weight(Signal::Tag, -6, -4),
-    weight(Signal::Moment, -1, -3),
-    weight(Signal::Short, -3, -2),
-    weight(Signal::Substance, 1, 1),
+/// The weight of each signal, set by hand in quarters of a point: for a statement at all, and for one that outlives the task. A sign that a
+/// reader would take alone is worth a point, a veto three.
+static WEIGHTS: &[(Signal, i32, i32)] = &[
+    (Signal::Rejection, 5, 0),
+    (Signal::OwnAnswer, 3, 0),
+    (Signal::Interruption, 1, 0),
+    (Signal::FirstPrompt, -12, 0),
+    (Signal::Pasted, -6, -2),
+    (Signal::Statement, 4, 2),
+    (Signal::Question, -2, -3),
+    (Signal::NegativeQuestion, 7, 0),
+    (Signal::CriticalQuestion, 7, 3),
+    (Signal::ObligationQuestion, 2, 2),
+    (Signal::Contrast, 4, -3),
+    (Signal::Negation, 2, 1),
+    (Signal::Prohibition, 4, 2),
+    (Signal::Obligation, 4, 4),
+    (Signal::Instruction, 2, 2),
+    (Signal::Stance, 3, 0),
+    (Signal::Taste, 3, 0),
+    (Signal::Alternative, 3, 1),
+    (Signal::Generality, 2, 3),
+    (Signal::Rule, 12, 12),
+    (Signal::Directive, 0, 5),
+    (Signal::General, 9, 1),
+    (Signal::Passing, -12, -12),
+    (Signal::Value, 5, 6),
+    (Signal::Convention, 4, 5),
+    (Signal::Condition, 1, 2),
+    (Signal::Hedge, 0, -2),
+    (Signal::Narrative, -2, -2),
+    (Signal::Request, -5, -4),
+    (Signal::Approval, -4, -2),
+    (Signal::Failure, -10, -6),
+    (Signal::Tag, -6, -4),
+    (Signal::Moment, -1, -3),
+    (Signal::Short, -3, -2),
+    (Signal::Substance, 1, 1),
 ];
 
 /// Minimum sum of the weights of a statement.
@@ -146,10 +136,8 @@ pub(super) fn is_clear(signals: &[Signal]) -> bool {
 }
 
 pub(super) fn score(signals: &[Signal]) -> Score {
-    WEIGHTS.iter().filter(|weight| signals.contains(&weight.signal)).fold(Score::default(), |sum, weight| Score {
-        statement: sum.statement + weight.statement,
-        lasting: sum.lasting + weight.lasting,
-    })
+    let weights = || WEIGHTS.iter().filter(|(signal, ..)| signals.contains(signal));
+    Score { statement: weights().map(|weight| weight.1).sum(), lasting: weights().map(|weight| weight.2).sum() }
 }
 
 /// Returns the signals within a clause of a rule for the future (`is_rule`) or of another sentence.

@@ -2,16 +2,13 @@
 
 use super::grammar;
 use super::sentence::plain_words;
+use crate::text::lists::word_lists;
 use crate::text::words::stem;
 
 /// Maximum number of words that make the topic: the longest ones, which carry most of it.
 const TOPIC_WORDS: usize = 5;
-/// Words that say that something is done, not what.
-const GENERIC: [&str; 42] = [
-    "add", "added", "adding", "at", "be", "been", "being", "by", "for", "from", "get", "getting", "go", "going", "in", "into",
-    "just", "like", "made", "make", "making", "maybe", "of", "on", "our", "please", "put", "run", "running", "thing", "things",
-    "think", "to", "too", "try", "use", "used", "uses", "using", "very", "way", "with",
-];
+
+word_lists! { "words.txt": GENERIC }
 
 /// Returns the key of the topic of a statement, from its content words and whether it is negated. Stable across runs.
 pub fn topic_key(text: &str) -> u64 {
@@ -46,7 +43,7 @@ fn content_words(plain: &str) -> Vec<&str> {
 
 fn is_function_word(word: &str) -> bool {
     let is_other = || grammar::FAILURES.contains(&word) || grammar::CONVENTIONS.contains(&word);
-    GENERIC.binary_search(&word).is_ok() || (grammar::has(word) && !is_other())
+    GENERIC.contains(&word) || (grammar::has(word) && !is_other())
 }
 
 /// Returns the stem of a word; a name in several parts as it is.
@@ -81,10 +78,5 @@ mod tests {
         {
             assert_ne!(topic_key(a), topic_key(b), "{a} / {b}");
         }
-    }
-
-    #[test]
-    fn generic_words_are_sorted() {
-        assert!(GENERIC.is_sorted());
     }
 }

@@ -11,9 +11,8 @@ fn events(calls: &[(&str, &str, bool)]) -> Vec<TraceEvent> {
             Some(_) => ("editor", ToolVerb::Edit, None),
             None => ("runner", ToolVerb::Run, Some((*command).to_owned())),
         };
-        let call =
-            TraceCall { id, tool: tool.into(), verb, target: String::new(), command, files: Vec::new(), input: String::new() };
-        let result = TraceResult { call: id, error: *error, declined: false, text: (*text).to_owned() };
+        let call = TraceCall { id, tool: tool.into(), verb, command, ..TraceCall::default() };
+        let result = TraceResult { call: id, error: *error, text: (*text).to_owned(), ..TraceResult::default() };
         for content in [TraceContent::Call(call), TraceContent::Result(result)] {
             block += 1;
             events.push(TraceEvent { block, row: format!("r{block}"), time: i64::from(block), turn: 0, content });
