@@ -2,6 +2,7 @@
 
 use super::source::{Source, SourceKind};
 use super::update::Indexed;
+use crate::engine::memory::words::DAY;
 use crate::engine::search::{
     Candidate, Echoes, Match, Matcher, Passage, PassageKind, Query, candidates, nearest, passage, rate, read_postings,
 };
@@ -19,8 +20,6 @@ const TURNS_OF_SESSION: usize = 3;
 
 /// Factor of a turn of the days that the query names in words.
 const NAMED_DAYS: f32 = 1.3;
-/// Milliseconds of a day.
-const DAY: i64 = 86_400_000;
 
 /// The properties of the turns that are wanted.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@ use super::KEY_VARIABLE;
 use crate::app::{CommandError, Env, ErrorKind, SidecarSettings};
 use crate::engine::sidecar::{ResponseEnd, TaskRow};
 use crate::proxy::{Bases, Upstream, base_url, is_loopback_name, whole_body};
-use crate::store::SidecarFailure;
+use crate::store::SidecarFailure as Failure;
 use anyhow::{Context, anyhow};
 use http_body_util::{BodyExt, Limited};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -24,23 +24,18 @@ pub fn is_loopback(url: &str) -> bool {
     url.parse::<Uri>().is_ok_and(|uri| uri.host().is_some_and(is_loopback_name))
 }
 
-/// The error of a request.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", .0.error)]
-pub struct Failure(pub SidecarFailure);
-
 impl Failure {
     /// Returns a failure that another attempt of the same task would have as well.
     pub fn of_task(error: String) -> Failure {
-        Failure(SidecarFailure { error, is_of_task: true, is_of_server: false })
+        Failure { error, is_of_task: true, is_of_server: false }
     }
 
     fn of_server(error: String) -> Failure {
-        Failure(SidecarFailure { error, is_of_task: false, is_of_server: true })
+        Failure { error, is_of_task: false, is_of_server: true }
     }
 
     fn of_both(error: String) -> Failure {
-        Failure(SidecarFailure { error, is_of_task: true, is_of_server: true })
+        Failure { error, is_of_task: true, is_of_server: true }
     }
 
     /// Returns the failure of a response with this status.
@@ -113,7 +108,7 @@ impl Client {
         }
         let answer = match self.post("/v1/chat/completions", &body) {
             // Not every server knows schemas: the JSON is then found in the text.
-            Err(Failure(failure)) if failure.error.starts_with("HTTP 400") && self.has_schemas.replace(false) => {
+            Err(failure) if failure.error.starts_with("HTTP 400") && self.has_schemas.replace(false) => {
                 return self.ask(row, source);
             }
             answer => answer?,

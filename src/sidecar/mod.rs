@@ -9,7 +9,7 @@ mod worker;
 use crate::app::{CommandError, Env, ErrorKind, SidecarSettings};
 use crate::commands::sidecar::{Action, Arguments, SidecarQueueReport, SidecarReport, WorkOptions, queue_all};
 use crate::output::plural;
-use crate::store::{SIDECAR_FILE, SidecarStore, StoreError};
+use crate::store::{SIDECAR_FILE, SidecarStore};
 use anyhow::anyhow;
 use client::Client;
 use std::time::Duration;
@@ -135,10 +135,4 @@ fn allowed(env: &Env, options: WorkOptions) -> Result<SidecarSettings, CommandEr
             .hint("texts of your sessions would be sent there, with credentials masked; to allow it: --allow-remote"));
     }
     Ok(settings)
-}
-
-impl From<StoreError> for client::Failure {
-    fn from(error: StoreError) -> client::Failure {
-        client::Failure::of_task(error.to_string())
-    }
 }

@@ -1,6 +1,6 @@
 //! The work on the queue.
 
-use super::client::{Client, Failure};
+use super::client::Client;
 use crate::app::{CommandError, Env, ErrorKind, SidecarSettings, wait};
 use crate::commands::memory::compared;
 use crate::commands::sidecar::{WorkOptions, queue_all, source, subjects_of};
@@ -120,20 +120,11 @@ impl<'a> Workers<'a> {
     }
 }
 
-/// The texts of the turns of a session, by their content.
-struct TurnTexts {
-    path: PathBuf,
-    identity: Identity,
-    texts: FxHashMap<u64, String>,
-}
+/// A session as it is read, and its subjects.
+type Opened = (Workspace<'static>, FxHashMap<(SidecarTask, Key), SidecarSubject>);
 
-/// A session that tasks are about.
-struct Opened {
-    path: PathBuf,
-    identity: Identity,
-    workspace: Workspace<'static>,
-    subjects: FxHashMap<(SidecarTask, Key), SidecarSubject>,
-}
+/// What was read of the last file, while it is the same.
+type OfFile<T> = Option<((PathBuf, Identity), T)>;
 
 /// One thread of the workers.
 struct Worker<'a> {
@@ -144,8 +135,9 @@ struct Worker<'a> {
     counts: &'a Counts,
     /// The time at which the process started, in milliseconds since 1970, UTC.
     started: i64,
-    opened: Option<Opened>,
-    turns: Option<TurnTexts>,
+    opened: OfFile<Opened>,
+    /// The texts of the turns of a session, by their content.
+    turns: OfFile<FxHashMap<u64, String>>,
 }
 
 impl<'a> Worker<'a> {
@@ -245,7 +237,7 @@ impl<'a> Worker<'a> {
                 return Ok(self.store.drop_task(task)?);
             }
             Err(error) => {
-                let failure = SidecarFailure { error: format!("{:#}", error.source), is_of_task: true, is_of_server: false };
+                let failure = SidecarFailure::of_task(format!("{:#}", error.source));
                 return Ok(self.store.fail(task, &model, &failure, self.now())?);
             }
         };
@@ -266,7 +258,7 @@ impl<'a> Worker<'a> {
                     count.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            Err(Failure(failure)) => {
+            Err(failure) => {
                 call.error = Some(failure.error.clone());
                 self.store.fail(task, &model, &failure, now)?;
             }
@@ -275,7 +267,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Asks the server about a text, and checks the answer.
-    fn ask(&self, task: &QueuedTask, text: &str) -> (Result<SidecarResult, Failure>, SidecarCall) {
+    fn ask(&self, task: &QueuedTask, text: &str) -> (Result<SidecarResult, SidecarFailure>, SidecarCall) {
         let mut call = SidecarCall::default();
         if task.task == SidecarTask::Embedding {
             let vector = self.client.embed(text).map(|(vector, tokens)| {
@@ -307,23 +299,21 @@ impl<'a> Worker<'a> {
         if task.task == SidecarTask::Embedding {
             return self.turn_text(task, identity);
         }
-        let is_open = |opened: &Opened| opened.path == task.session && opened.identity == identity;
-        if !self.opened.as_ref().is_some_and(is_open) {
+        let file = (task.session.clone(), identity);
+        if !self.opened.as_ref().is_some_and(|(known, _)| *known == file) {
             self.opened = None;
             let env = self.env.on(&task.session, "sidecar");
             let workspace = env.open(None)?;
             let subjects = subjects_of(&env, &workspace)?;
             let subjects = subjects.into_iter().map(|subject| ((subject.task, subject.address), subject)).collect();
-            self.opened = Some(Opened { path: task.session.clone(), identity, workspace, subjects });
+            self.opened = Some((file, (workspace, subjects)));
         }
-        let Some(opened) = &self.opened else { return Ok(None) };
-        let Some(subject) = opened.subjects.get(&(task.task, task.address)) else { return Ok(None) };
-        let text = source(&self.env, &opened.workspace, subject, self.settings.characters)?;
+        let Some((_, (workspace, subjects))) = &self.opened else { return Ok(None) };
+        let Some(subject) = subjects.get(&(task.task, task.address)) else { return Ok(None) };
+        let text = source(&self.env, workspace, subject, self.settings.characters)?;
         Ok(Some(text).filter(|text| !text.trim().is_empty()))
     }
-}
 
-impl Worker<'_> {
     /// Returns the comparison of a memory with its successor or a similar one; `None` if one of them changed.
     fn memory_text(&self, task: &QueuedTask) -> Result<Option<String>, CommandError> {
         let place = TreePlace { directory: task.session.clone(), scope: MemoryScope::Project, is_private: true };
@@ -335,12 +325,12 @@ impl Worker<'_> {
 
     /// Returns the text of a turn that a vector is made of; `None` if the turn no longer exists.
     fn turn_text(&mut self, task: &QueuedTask, identity: Identity) -> Result<Option<String>, CommandError> {
-        if !self.turns.as_ref().is_some_and(|turns| turns.path == task.session && turns.identity == identity) {
+        let file = (task.session.clone(), identity);
+        if !self.turns.as_ref().is_some_and(|(known, _)| *known == file) {
             let found = self.env.on(&task.session, "sidecar").find(None)?;
-            let texts = turn_texts(self.env.disk, &Source::new(found, identity))?;
-            self.turns = Some(TurnTexts { path: task.session.clone(), identity, texts });
+            self.turns = Some((file, turn_texts(self.env.disk, &Source::new(found, identity))?));
         }
-        let text = u64::try_from(task.address.0).ok().and_then(|content| self.turns.as_ref()?.texts.get(&content));
+        let text = u64::try_from(task.address.0).ok().and_then(|content| self.turns.as_ref()?.1.get(&content));
         Ok(text.map(|text| engine::mask(text).into_owned()))
     }
 }

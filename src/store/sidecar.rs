@@ -126,7 +126,8 @@ pub enum SidecarResult {
 }
 
 /// An attempt without an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{error}")]
 pub struct SidecarFailure {
     pub error: String,
     /// True if another attempt of the same task would probably fail as well.

@@ -202,8 +202,8 @@ mod tests {
 
     fn read(path: &str, text: &str) -> [TraceContent; 2] {
         let (tool, target, input) = ("Read".to_owned(), path.to_owned(), format!("{{\"path\":\"{path}\"}}"));
-        let call = TraceCall { id: Key(1), tool, verb: ToolVerb::Read, target, command: None, files: Vec::new(), input };
-        let result = TraceResult { call: Key(1), error: false, declined: false, text: text.to_owned() };
+        let call = TraceCall { tool, verb: ToolVerb::Read, target, input, ..TraceCall::default() };
+        let result = TraceResult { text: text.to_owned(), ..TraceResult::default() };
         [TraceContent::Call(call), TraceContent::Result(result)]
     }
 

@@ -58,7 +58,7 @@ fn searches_sessions(call: &TraceCall) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ToolVerb, TraceResult};
+    use crate::model::TraceResult;
 
     #[test]
     fn searches_of_sessions_are_echoes_with_their_results() {
@@ -72,21 +72,12 @@ mod tests {
             ("Bash", "rg flaky src/projects/list.rs", false),
             ("Bash", "cargo test ctx", false),
         ] {
-            let command = Some(command.to_owned()).filter(|command| !command.is_empty());
-            let (id, tool) = (Key(1), tool.to_owned());
-            let call = TraceCall {
-                id,
-                tool,
-                verb: ToolVerb::Run,
-                target: String::new(),
-                command: command.clone(),
-                files: Vec::new(),
-                input: String::new(),
-            };
-            let result = |call| TraceContent::Result(TraceResult { call, error: false, declined: false, text: String::new() });
+            let given = Some(command.to_owned()).filter(|command| !command.is_empty());
+            let call = TraceCall { id: Key(1), tool: tool.to_owned(), command: given, ..TraceCall::default() };
+            let result = |call| TraceContent::Result(TraceResult { call: Key(call), ..TraceResult::default() });
             let mut echoes = Echoes::default();
             assert_eq!(echoes.is_one(&TraceContent::Call(call)), expected, "{command:?}");
-            assert_eq!((echoes.is_one(&result(Key(2))), echoes.is_one(&result(id))), (false, expected), "{command:?}");
+            assert_eq!((echoes.is_one(&result(2)), echoes.is_one(&result(1))), (false, expected), "{command:?}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The lines of passages that answer a query, or name what a reader needs next, within a budget.
 
 use super::excerpt::PassageKind;
-use super::passages::{Occurrences, RankedPassage, names_of};
+use super::names::names_of;
+use super::passages::{Occurrences, RankedPassage};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

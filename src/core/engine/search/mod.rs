@@ -19,7 +19,6 @@ mod terms;
 pub use digest::{EarlierPassages, EarlierPlace, EarlierTurn};
 pub use echo::Echoes;
 pub use excerpt::{Excerpt, Passage, PassageKind, cut_line};
-pub use names::names;
 pub use passages::{Occurrences, RankedPassage, Stretch, print};
 pub use postings::{Posting, Postings, read_postings, write_postings};
 pub use query::{Matcher, Query, QueryError, QueryField, Term};

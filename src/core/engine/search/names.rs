@@ -13,24 +13,19 @@ const DIGITS_PERCENT: usize = 40;
 const RANDOM_BYTES: usize = 12;
 const RANDOM_PERCENT: usize = 50;
 
-/// Calls `found` for each identifier of several parts (`snake_case`, `camelCase`, letters with digits) and each file name in a
-/// text, in order and with repetitions. A path is reduced to its last component. Hashes, numbers and generated names are omitted.
-pub fn names<'a>(text: &'a str, mut found: impl FnMut(&'a str)) {
-    path_runs(text).for_each(|run| names_of_run(run, &mut found));
-}
-
-fn names_of_run<'a>(run: &'a str, found: &mut impl FnMut(&'a str)) {
-    for component in run.split(['/', '~', '@']) {
+/// Returns the identifiers of several parts (`snake_case`, `camelCase`, letters with digits) and the file names in a text, each once,
+/// sorted. A path is reduced to its last component. Hashes, numbers and generated names are omitted.
+pub(super) fn names_of(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for component in path_runs(text).flat_map(|run| run.split(['/', '~', '@'])) {
         let component = component.trim_matches(['.', '-', '+']);
-        if is_file_name(component) && is_useful(component) {
-            found(component);
-        }
-        for word in component.split(['.', '-', '+']) {
-            if is_identifier(word) && is_useful(word) {
-                found(word);
-            }
-        }
+        let identifiers = component.split(['.', '-', '+']).filter(|word| is_identifier(word));
+        let file = Some(component).filter(|component| is_file_name(component));
+        found.extend(file.into_iter().chain(identifiers).filter(|name| is_useful(name)));
     }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 fn is_useful(name: &str) -> bool {
@@ -61,18 +56,16 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
-        let mut found = Vec::new();
-        names(text, |name| found.push(name));
-        assert_eq!(found, expected, "{text}");
+        assert_eq!(names_of(text), expected, "{text}");
     }
 
     #[test]
     fn identifiers_and_files_are_names_and_other_words_are_not() {
         // Identifiers and files are names.
-        check("call parse_rows(lineCount) in src/heat.rs:12", &["parse_rows", "lineCount", "heat.rs"]);
+        check("call parse_rows(lineCount) in src/heat.rs:12", &["heat.rs", "lineCount", "parse_rows"]);
         check("see ./docs/flow-chart.md.", &["flow-chart.md"]);
-        check(r"\nnewName\tC:\temp\readMe.txt", &["newName", "eadMe.txt", "eadMe"]);
-        check("HttpServer, utf8mb4, __init__.py", &["HttpServer", "utf8mb4", "__init__.py", "__init__"]);
+        check(r"\nnewName\tC:\temp\readMe.txt", &["eadMe", "eadMe.txt", "newName"]);
+        check("HttpServer, utf8mb4, __init__.py", &["HttpServer", "__init__", "__init__.py", "utf8mb4"]);
         // Plain words numbers and hashes are not.
         check("the parser of v1.2 costs 3.50 e.g. 2026-01-31", &[]);
         check("commit 4f3a9b21c7 id 01234567-89ab-cdef-0123-456789abcdef", &[]);

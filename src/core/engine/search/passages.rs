@@ -1,7 +1,7 @@
 //! Passages in memory: their order for a query, and the stretches of whole lines that answer it.
 
 use super::excerpt::Passage;
-use super::names::names;
+use super::names::names_of;
 use super::query::{Matcher, Query};
 use super::rank::{Scoring, scores};
 use crate::engine::content::terms::{self, without_line_number};
@@ -221,14 +221,6 @@ fn find(matcher: &Matcher<'_>, passage: &Passage<'_>) -> Occurring {
     matcher.find(&passage.text, |term, place, _| text.push((place.start, term)));
     text.sort_unstable();
     (title, text)
-}
-
-pub(super) fn names_of(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    names(text, |name| found.push(name));
-    found.sort_unstable();
-    found.dedup();
-    found
 }
 
 /// Returns the share of common terms of two texts; each list is sorted.

@@ -14,6 +14,9 @@ word_lists! { "check.txt":
 
 static LIGHT_WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| LIGHT.iter().copied().collect());
 
+/// The marks around words.
+const OPENING: &str = "([{\"'`“‘«„*#<~-•";
+const CLOSING: &str = ")]}\"'`”’»“*>.,;:!?…。，";
 /// The minimum share of the words of an answer that its source has, in percent.
 const LEAST_PERCENT: usize = 70;
 /// The number of words on each side with which a word is compared.
@@ -291,7 +294,7 @@ fn units(text: &str) -> (Vec<Unit>, Vec<String>) {
         let mut clause = Clause { start: units.len(), ..Clause::default() };
         let mut is_first = true;
         for written in line.split_whitespace() {
-            let word = written.trim_start_matches(is_opening).trim_end_matches(is_closing);
+            let word = written.trim_start_matches(|c| OPENING.contains(c)).trim_end_matches(|c| CLOSING.contains(c));
             let ends = written.ends_with(['.', '!', '?', ';', ':', ',', '…', '。', '！', '？', '，', '–', '—']);
             let lower = word.to_lowercase().replace('\u{2019}', "'");
             let is_code = written.starts_with('`');
@@ -388,36 +391,6 @@ fn parts(word: &str, is_first: bool) -> Vec<(&str, UnitKind)> {
         }
     };
     vec![(word, kind)]
-}
-
-fn is_opening(c: char) -> bool {
-    matches!(c, '(' | '[' | '{' | '"' | '\'' | '`' | '“' | '‘' | '«' | '„' | '*' | '#' | '<' | '~' | '-' | '•')
-}
-
-fn is_closing(c: char) -> bool {
-    matches!(
-        c,
-        ')' | ']'
-            | '}'
-            | '"'
-            | '\''
-            | '`'
-            | '”'
-            | '’'
-            | '»'
-            | '“'
-            | '*'
-            | '>'
-            | '.'
-            | ','
-            | ';'
-            | ':'
-            | '!'
-            | '?'
-            | '…'
-            | '。'
-            | '，'
-    )
 }
 
 /// Returns true if a text has another one that is not a part of a longer word, number or name.

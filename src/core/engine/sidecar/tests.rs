@@ -10,6 +10,13 @@ fn judged(response: &str) -> Result<AnswerTexts, AnswerFault> {
     SidecarTask::Turn.row().judge(SOURCE, response, ResponseEnd::default(), 180)
 }
 
+/// Returns the judged text of a task with one field.
+fn judged_text(task: SidecarTask, source: &str, text: &str) -> Result<String, AnswerFault> {
+    let name = task.row().fields[0].name;
+    let texts = task.row().judge(source, &json!({name: text}).to_string(), ResponseEnd::default(), 180);
+    texts.map(|mut texts| texts.remove(name).unwrap())
+}
+
 #[test]
 fn every_task_is_in_its_row() {
     for (row, task) in TASKS.iter().zip(SidecarTask::ALL) {
@@ -48,13 +55,7 @@ fn a_response_is_an_object_with_true_texts() {
 #[test]
 fn a_loss_is_in_the_old_note_only() {
     let source = comparison("Use cargo test. The port is 5433.", "Use cargo test with nextest.");
-    let lost = |text: &str| {
-        let response = json!({"lost": text}).to_string();
-        SidecarTask::Memory
-            .row()
-            .judge(&source, &response, ResponseEnd::default(), 180)
-            .map(|mut texts| texts.remove("lost").unwrap())
-    };
+    let lost = |text: &str| judged_text(SidecarTask::Memory, &source, text);
     assert_eq!(lost("The port is 5433."), Ok("The port is 5433.".to_owned()));
     assert_eq!(lost(""), Ok(String::new()));
     assert_eq!(lost("Use cargo test."), Err(AnswerFault::Words));
@@ -64,10 +65,7 @@ fn a_loss_is_in_the_old_note_only() {
 #[test]
 fn a_result_is_repeated_only_if_the_newer_one_has_each_fact_of_it() {
     let judged = |newer: &str, lost: &str| {
-        let source = comparison("src/a.rs: 3 warnings\nsrc/b.rs: compiled", newer);
-        let response = json!({"lost": lost}).to_string();
-        let texts = SidecarTask::Duplicate.row().judge(&source, &response, ResponseEnd::default(), 180);
-        texts.map(|mut texts| texts.remove("lost").unwrap())
+        judged_text(SidecarTask::Duplicate, &comparison("src/a.rs: 3 warnings\nsrc/b.rs: compiled", newer), lost)
     };
     assert_eq!(judged("3 warnings in src/a.rs, compiled src/b.rs, 1 in src/c.rs", ""), Ok(String::new()));
     assert_eq!(judged("2 warnings in src/a.rs, compiled src/b.rs", ""), Err(AnswerFault::Lost));
@@ -110,9 +108,7 @@ fn a_model_is_stopped_after_enough_refusals() {
 fn a_choice_is_one_of_the_words_and_about_a_prompt_that_says_something() {
     let judged = |asks: &str, task: &str| {
         let source = boundary_text("Please fix the rounding in src/tax.rs", "It rounds half up now.", asks);
-        let response = json!({"task": task}).to_string();
-        let texts = SidecarTask::Boundary.row().judge(&source, &response, ResponseEnd::default(), 180);
-        texts.map(|mut texts| texts.remove("task").unwrap())
+        judged_text(SidecarTask::Boundary, &source, task)
     };
     let asks = "Write a page about the release process";
     assert_eq!(judged(asks, "new"), Ok("new".to_owned()));
@@ -127,11 +123,7 @@ fn an_echo_names_results_that_share_words_with_the_answer() {
         ["The lease of a worker ends after ninety seconds", "warning: unused import in the parser", "Every list is empty"];
     let source =
         echo_text("A worker that is killed keeps its lease for ninety seconds, so tasks wait.", &results.map(str::to_owned));
-    let judged = |texts: &str| {
-        let response = json!({"texts": texts}).to_string();
-        let texts = SidecarTask::Echo.row().judge(&source, &response, ResponseEnd::default(), 180);
-        texts.map(|mut texts| texts.remove("texts").unwrap())
-    };
+    let judged = |texts: &str| judged_text(SidecarTask::Echo, &source, texts);
     assert_eq!(judged("1"), Ok("1".to_owned()));
     assert_eq!(judged("1, 1"), Ok("1".to_owned()));
     assert_eq!(judged(""), Ok(String::new()));
