@@ -34,14 +34,10 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    pub(super) fn reading(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> MemoryError {
+    /// Returns the error of an action on a path.
+    pub fn of(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> MemoryError {
         let path = path.into();
-        move |source| MemoryError::Io { action: "read", path, source }
-    }
-
-    pub(super) fn writing(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> MemoryError {
-        let path = path.into();
-        move |source| MemoryError::Io { action: "write", path, source }
+        move |source| MemoryError::Io { action, path, source }
     }
 
     /// Returns true if a retry may succeed.

@@ -95,7 +95,7 @@ impl TreePlace {
         if self.is_accepted(disk, data) {
             return Ok(());
         }
-        disk.make(&path, true).map_err(MemoryError::writing(&path))
+        disk.make(&path, true).map_err(MemoryError::of("write", &path))
     }
 
     fn acceptance(&self, disk: &dyn Disk, data: &Path) -> PathBuf {

@@ -10,7 +10,7 @@ use crate::engine::memory::{
 use crate::fsio::{Disk, read_head};
 use crate::model::{Candidate, FileChange, Memory, MemoryCategory, MemoryFile, MemoryId, MemoryKind, MemoryState};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A file that was not read as a memory file, or is not written.
@@ -399,11 +399,7 @@ fn known_files(disk: &dyn Disk, directory: &Path) -> Result<Vec<MemoryFile>, Mem
     let mut files = Vec::new();
     for category in MemoryCategory::ALL {
         let folder = directory.join(category.name());
-        let entries = match disk.list(&folder) {
-            Ok(entries) => entries,
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
-            Err(error) => return Err(MemoryError::reading(folder)(error)),
-        };
+        let entries = existing(disk.list(&folder), &folder)?.unwrap_or_default();
         for entry in entries.into_iter().filter(|entry| !entry.directory) {
             let name = entry.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             files.extend(MemoryFile::from_name(&format!("{}/{name}", category.name())).filter(|_| name.ends_with(".md")));
@@ -416,18 +412,19 @@ fn known_files(disk: &dyn Disk, directory: &Path) -> Result<Vec<MemoryFile>, Mem
 
 /// Returns the canonical path of a file; `None` if it does not exist.
 pub(super) fn resolved(disk: &dyn Disk, path: &Path) -> Result<Option<PathBuf>, MemoryError> {
-    match disk.resolve(path) {
-        Ok(real) => Ok(Some(real)),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(MemoryError::reading(path)(error)),
-    }
+    existing(disk.resolve(path), path)
 }
 
 /// Returns the bytes of a file, at most one more than a memory file can have; `None` if it does not exist.
 pub(super) fn bytes_of(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>, MemoryError> {
-    match read_head(disk, path, LONGEST_FILE + 1) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(MemoryError::reading(path)(error)),
+    existing(read_head(disk, path, LONGEST_FILE + 1), path)
+}
+
+/// Returns what was read of a path; `None` if it does not exist.
+fn existing<T>(read: io::Result<T>, path: &Path) -> Result<Option<T>, MemoryError> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(MemoryError::of("read", path)(error)),
     }
 }

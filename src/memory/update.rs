@@ -165,11 +165,7 @@ fn lock(machine: &Machine<'_>, place: &TreePlace) -> Result<Box<dyn Send>, Memor
     let path = place.lock(machine.disk, machine.data);
     let mut left = machine.patience;
     loop {
-        match machine.disk.lock(&path).map_err(|source| MemoryError::Io {
-            action: "lock",
-            path: place.directory.clone(),
-            source,
-        })? {
+        match machine.disk.lock(&path).map_err(MemoryError::of("lock", &place.directory))? {
             Some(lock) => return Ok(lock),
             None if left.is_zero() => return Err(MemoryError::Locked(place.directory.clone())),
             None => {
@@ -238,13 +234,13 @@ fn write(disk: &dyn Disk, place: &TreePlace, change: &FileChange) -> Result<(), 
     let path = place.directory.join(&change.path);
     let real = target(disk, &path)?;
     if change.before.is_some() {
-        expect_one_name(disk, &real).map_err(MemoryError::writing(&path))?;
+        expect_one_name(disk, &real).map_err(MemoryError::of("write", &path))?;
     }
     let directory = real.parent().unwrap_or(Path::new(".")).to_owned();
     let Some(after) = &change.after else {
         expect(disk, place, change)?;
         let removed = disk.remove(&real).and_then(|()| disk.sync_directory(&directory));
-        return removed.map_err(MemoryError::writing(path));
+        return removed.map_err(MemoryError::of("write", path));
     };
     let temporary = temporary(&real);
     // A temporary file of an interrupted run may have another mode.
@@ -258,10 +254,10 @@ fn write(disk: &dyn Disk, place: &TreePlace, change: &FileChange) -> Result<(), 
         file.write_all(after)?;
         file.sync()
     };
-    let written = written().map_err(MemoryError::writing(&path)).and_then(|()| expect(disk, place, change));
-    let replaced = written.and_then(|()| disk.rename(&temporary, &real).map_err(MemoryError::writing(&path)));
+    let written = written().map_err(MemoryError::of("write", &path)).and_then(|()| expect(disk, place, change));
+    let replaced = written.and_then(|()| disk.rename(&temporary, &real).map_err(MemoryError::of("write", &path)));
     replaced.inspect_err(|_| drop(disk.remove(&temporary)))?;
-    disk.sync_directory(&directory).map_err(MemoryError::writing(&path))
+    disk.sync_directory(&directory).map_err(MemoryError::of("write", &path))
 }
 
 /// Returns the file that a path names, or the path itself if it does not exist yet.

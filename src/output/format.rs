@@ -21,6 +21,12 @@ pub fn numbered(blocks: &[u32], most: usize) -> String {
     }
 }
 
+/// Adds a line to a text.
+pub fn line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
 /// Pads a text with spaces to `width` columns.
 pub fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))

@@ -17,6 +17,9 @@ const READ_TURNS: usize = 40;
 /// Turns that are read when many of them may lack what is asked for: a phrase, a role, a tool.
 const MOST_READ_TURNS: usize = 600;
 const TURNS_OF_SESSION: usize = 3;
+/// Turns about a text that are read, and bytes of them.
+const MOST_RELATED: usize = 24;
+const RELATED_BYTES: u64 = 4 << 20;
 
 /// Factor of a turn of the days that the query names in words.
 const NAMED_DAYS: f32 = 1.3;
@@ -156,7 +159,7 @@ fn sort(turns: &mut [FoundTurn]) {
 }
 
 /// Returns the turns that match a query, best first, and the weights of its terms. `bytes` are the postings of its terms.
-pub(super) fn candidates_of(
+fn candidates_of(
     searched: &Searched<'_>,
     index: &SearchIndex,
     indexed: &Indexed,
@@ -209,8 +212,7 @@ fn choose(
             is_capped = true;
             break;
         }
-        let Some(turn) = index.turn(candidate.turn)? else { continue };
-        let Some(source) = indexed.get(&turn.file).copied() else { continue };
+        let Some((turn, source)) = indexed_turn(index, indexed, candidate.turn)? else { continue };
         let is_in_time = filter.is_in_time(turn.time);
         let of_session = sessions.entry((searched.session_of)(source)).or_default();
         let is_enough = most == READ_TURNS && *of_session >= TURNS_OF_SESSION;
@@ -222,6 +224,11 @@ fn choose(
         }
     }
     Ok((chosen, is_capped))
+}
+
+/// Returns a turn of the index and its source; `None` if its file is not among the sources.
+fn indexed_turn(index: &SearchIndex, indexed: &Indexed, turn: u32) -> rusqlite::Result<Option<(IndexedTurn, usize)>> {
+    Ok(index.turn(turn)?.and_then(|turn| Some((turn, *indexed.get(&turn.file)?))))
 }
 
 /// The query with which turns are compared.
@@ -293,4 +300,48 @@ impl Selection<'_> {
         let is_chosen = self.filter.blocks.as_ref().is_none_or(|blocks| blocks.contains(&event.block));
         Some(passage).filter(|passage| is_chosen && self.filter.wants(passage, &call))
     }
+}
+
+/// A turn that is about a text.
+#[derive(Debug)]
+pub struct RelatedTurn {
+    pub session: String,
+    /// Comparable among the turns of one text.
+    pub score: f32,
+    pub events: Vec<TraceEvent>,
+}
+
+/// Returns the turns that are about a text, the oldest first. The index must be up to date. Turns that cannot be read are left out.
+pub fn related(
+    searched: &Searched<'_>,
+    index: &SearchIndex,
+    indexed: &Indexed,
+    query: &Query,
+) -> rusqlite::Result<Vec<RelatedTurn>> {
+    let bytes: Vec<Vec<(u32, Vec<u8>)>> =
+        query.terms.iter().map(|term| index.postings(&term.keys)).collect::<rusqlite::Result<_>>()?;
+    let (candidates, _) = candidates_of(searched, index, indexed, query, &bytes)?;
+    let (mut chosen, mut contents, mut left) = (Vec::new(), FxHashSet::default(), RELATED_BYTES);
+    for candidate in candidates {
+        if chosen.len() >= MOST_RELATED || left == 0 {
+            break;
+        }
+        let Some((turn, source)) = indexed_turn(index, indexed, candidate.turn)? else { continue };
+        // The copies of a turn in resumed and forked sessions count once.
+        if turn.is_left || turn.content != 0 && !contents.insert(turn.content) {
+            continue;
+        }
+        let end = turn.end.unwrap_or(searched.sources[source].identity.bytes);
+        left = left.saturating_sub(end.saturating_sub(turn.start));
+        chosen.push((source, turn, candidate.score));
+    }
+    let read = |(source, turn, score): (usize, IndexedTurn, f32)| {
+        let place = turn.start..turn.end.unwrap_or(u64::MAX);
+        let events = searched.sources[source].events(searched.disk, place, turn.block, &|_| true).ok()?;
+        Some((source, score, events))
+    };
+    chosen.sort_by_key(|(source, turn, _)| (turn.time, *source, turn.start));
+    let read: Vec<(usize, f32, Vec<TraceEvent>)> = chosen.into_par_iter().filter_map(read).collect();
+    let related = |(source, score, events)| RelatedTurn { session: (searched.session_of)(source), score, events };
+    Ok(read.into_iter().map(related).collect())
 }

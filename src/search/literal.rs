@@ -118,18 +118,10 @@ fn escaped(text: &str) -> String {
     json
 }
 
-/// The lines of a file that have a pattern.
-#[derive(Debug)]
-pub struct FileLines {
-    pub source: usize,
-    count: usize,
-    /// Those that are shown, the newest first.
-    pub lines: Vec<FoundLine>,
-}
-
 /// A line that has a pattern.
 #[derive(Debug)]
 pub struct FoundLine {
+    pub source: usize,
     pub turn: u32,
     /// Its time, in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,
@@ -138,8 +130,8 @@ pub struct FoundLine {
     pub excerpt: Excerpt,
 }
 
-/// Returns the lines of sources that have a pattern, in the order of the sources, of at most `limit` of them, and the number of rows
-/// that have it. `filter` selects texts. Files that cannot be read are passed to `skipped`.
+/// Returns the lines of sources that have a pattern, in the order of the sources and the newest first, of at most `limit` of them, and the
+/// number of rows that have it. `filter` selects texts. Files that cannot be read are passed to `skipped`.
 pub fn scan(
     disk: &dyn Disk,
     sources: &[Source],
@@ -148,7 +140,7 @@ pub fn scan(
     filter: &Filter,
     limit: usize,
     skipped: &mut dyn FnMut(&Path, io::Error),
-) -> (Vec<FileLines>, usize) {
+) -> (Vec<FoundLine>, usize) {
     let count = |buffer: &mut Vec<u8>, source: &usize| -> io::Result<usize> {
         let source = &sources[*source];
         let mut rows = source.originals.values().filter(|text| pattern.text.is_match(text.as_bytes())).count();
@@ -159,27 +151,35 @@ pub fn scan(
     let counts: Vec<io::Result<usize>> = chosen.par_iter().map_init(Vec::new, count).collect();
     // A row may have the pattern in a text that is not wanted.
     let counts_rows = pattern.encoded.is_some() && filter.is_open();
-    let (mut files, mut total) = (Vec::new(), 0);
+    let (mut found, mut files, mut total) = (Vec::new(), 0, 0);
     for (source, rows) in chosen.iter().zip(counts) {
         match rows {
             Err(error) => skipped(sources[*source].path(), error),
             Ok(0) => {}
-            Ok(rows) if files.len() >= limit && counts_rows => total += rows,
+            Ok(rows) if files >= limit && counts_rows => total += rows,
             Ok(rows) => match lines(disk, sources, *source, pattern, filter) {
-                Ok(found) if found.count > 0 => {
-                    total += if counts_rows { rows } else { found.count };
-                    files.extend(Some(found).filter(|_| files.len() < limit));
+                Ok((0, _)) => {}
+                Ok((count, lines)) => {
+                    total += if counts_rows { rows } else { count };
+                    found.extend(lines.into_iter().filter(|_| files < limit));
+                    files += 1;
                 }
-                Ok(_) => {}
                 Err(error) => skipped(sources[*source].path(), error),
             },
         }
     }
-    (files, total)
+    (found, total)
 }
 
-fn lines(disk: &dyn Disk, sources: &[Source], place: usize, pattern: &Pattern, filter: &Filter) -> io::Result<FileLines> {
-    let source = &sources[place];
+/// Returns the number of places of a pattern in a file, and the lines that are shown.
+fn lines(
+    disk: &dyn Disk,
+    sources: &[Source],
+    index: usize,
+    pattern: &Pattern,
+    filter: &Filter,
+) -> io::Result<(usize, Vec<FoundLine>)> {
+    let source = &sources[index];
     let (mut count, mut found, mut selection) = (0, Vec::new(), Selection::new(filter));
     let is_list = matches!(source.kind, SourceKind::Prompts(..));
     source.read(disk, &mut TracePosition::default(), &mut |_, event| {
@@ -195,7 +195,7 @@ fn lines(disk: &dyn Disk, sources: &[Source], place: usize, pattern: &Pattern, f
                 let excerpt = cut_line(&passage, &masked, place.range());
                 // A list of prompts has no turns.
                 let (turn, session) = if is_list { (0, event.row.clone()) } else { (event.turn, String::new()) };
-                found.push(FoundLine { turn, time: event.time, session, excerpt });
+                found.push(FoundLine { source: index, turn, time: event.time, session, excerpt });
             }
         }
     })?;
@@ -203,7 +203,7 @@ fn lines(disk: &dyn Disk, sources: &[Source], place: usize, pattern: &Pattern, f
     found.dedup_by(|one, other| one.excerpt.line == other.excerpt.line && one.turn == other.turn);
     // A list of prompts holds many sessions.
     found.truncate(if is_list { usize::MAX } else { LINES_OF_FILE });
-    Ok(FileLines { source: place, count, lines: found })
+    Ok((count, found))
 }
 
 #[cfg(test)]

@@ -4,16 +4,12 @@
 
 mod find;
 mod literal;
-mod related;
 mod source;
 #[cfg(test)]
 mod tests;
-mod texts;
 mod update;
 
-pub use find::{Adjust, Filter, FoundTurn, Hits, Searched, find};
-pub use literal::{FileLines, FoundLine, Pattern, PatternError, scan};
-pub use related::{RelatedTurn, related};
-pub use source::{Source, SourceKind, prompt_files};
-pub use texts::turn_texts;
+pub use find::{Adjust, Filter, FoundTurn, Hits, RelatedTurn, Searched, find, related};
+pub use literal::{FoundLine, Pattern, PatternError, scan};
+pub use source::{Source, SourceKind, prompt_files, turn_texts};
 pub use update::{Indexed, update};

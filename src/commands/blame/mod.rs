@@ -332,9 +332,7 @@ fn report(
         searched: sources.len(),
         edits: edits.collect(),
         runs,
-        notes: Vec::new(),
-        dry_run: false,
-        is_detailed: false,
+        ..BlameReport::default()
     }
 }
 

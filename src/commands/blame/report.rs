@@ -54,7 +54,7 @@ pub struct BlameNote {
 }
 
 /// The sessions that wrote the lines of a file.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct BlameReport {
     /// Path of the file, in its repository if it is in one.
     pub path: String,

@@ -47,7 +47,7 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
     };
     if !is_dry_run && entries == 0 {
         let keep = new.directory.join(".gitkeep");
-        env.disk.make(&keep, false).map_err(|source| MemoryError::Io { action: "write", path: keep.clone(), source })?;
+        env.disk.make(&keep, false).map_err(MemoryError::of("write", &keep))?;
     }
     let updated = memories.change_in(&new, is_dry_run, &mut |tree| Ok(tree.take_from(&old)?))?;
     if !is_dry_run {

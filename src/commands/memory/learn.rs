@@ -3,11 +3,10 @@
 use super::LearnArguments;
 use super::init::offer;
 use super::learning::{Learning, named_session};
-use super::report::MemoryLearnReport;
-use super::report::memory_changes_in_words;
+use super::report::{MemoryLearnReport, memory_changes_in_words};
 use super::run::{Memories, changed};
 use crate::app::{CommandError, Env};
-use crate::engine::memory::{Change, Feedback};
+use crate::engine::memory::Feedback;
 use crate::memory::{MemoryProject, Updated};
 use crate::model::{Candidate, MemoryActor, MemoryKind, MemoryScope};
 use crate::output::plural;
@@ -84,15 +83,14 @@ fn all(memories: &Memories<'_>, is_dry_run: bool) -> Result<(), CommandError> {
             sightings.push(candidate.clone());
         }
         let updated = learn(&of_project, &learning, &learning.candidates, is_dry_run)?;
-        report.add(root.display().to_string(), learning.sessions.len(), &updated.changes, updated.operation);
+        report.add(Some(root.display().to_string()), learning.sessions.len(), &updated.changes, updated.operation);
     }
     let shared = said.into_values().filter(|(projects, _)| projects.len() >= PROJECTS);
     let shared: Vec<Candidate> = shared.flat_map(|(_, candidates)| candidates).collect();
     if !shared.is_empty() {
         let feedback = Feedback { reads: memories.reads(MemoryScope::User)?, outcomes: Vec::new() };
-        let updated: Updated = merge_into(memories, MemoryScope::User, &shared, &feedback, is_dry_run)?;
-        let changes: &[Change] = &updated.changes;
-        report.add_user(changes, updated.operation);
+        let updated = merge_into(memories, MemoryScope::User, &shared, &feedback, is_dry_run)?;
+        report.add(None, 0, &updated.changes, updated.operation);
     }
     env.print(&report)
 }

@@ -12,7 +12,6 @@ use crate::model::{Candidate, Sighting};
 use crate::provider::PROVIDERS;
 use crate::search::{RelatedTurn, Searched, Source, related};
 use crate::workspace::Found;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Maximum size of a file with instructions that is read, in bytes.
@@ -24,23 +23,14 @@ const LEAST_TOKENS: usize = 40;
 /// The folder beside the sessions of a project in which a client keeps notes of its own.
 const CLIENT_NOTES: &str = "memory";
 
-/// Turns of the sessions of a project.
-pub struct Earlier<'a> {
-    /// The id of the session of each source.
-    pub sessions: Vec<&'a str>,
-    pub turns: Vec<RelatedTurn>,
-}
-
-impl Earlier<'_> {
-    /// Returns the turns, as their passages are searched.
-    pub fn turns(&self) -> Vec<EarlierTurn<'_>> {
-        let turn = |related| {
-            let RelatedTurn { source, score, events, .. }: &RelatedTurn = related;
-            let id = self.sessions[*source];
-            EarlierTurn { session: &id[..id.floor_char_boundary(LABEL_BYTES)], events, score: *score }
-        };
-        self.turns.iter().map(turn).collect()
-    }
+/// Returns turns, as their passages are searched.
+pub fn searchable(turns: &[RelatedTurn]) -> Vec<EarlierTurn<'_>> {
+    let turns = turns.iter().map(|RelatedTurn { session, score, events, .. }| EarlierTurn {
+        session: &session[..session.floor_char_boundary(LABEL_BYTES)],
+        events,
+        score: *score,
+    });
+    turns.collect()
 }
 
 /// The sessions of a project, and what they teach.
@@ -78,7 +68,7 @@ impl Learning {
     }
 
     /// Returns the turns of the sessions that are about a text, without those of the session that asks.
-    pub fn earlier(&self, memories: &Memories<'_>, query: &Query) -> Result<Earlier<'_>, CommandError> {
+    pub fn earlier(&self, memories: &Memories<'_>, query: &Query) -> Result<Vec<RelatedTurn>, CommandError> {
         let env = memories.env;
         let asking = asking_session(env);
         let files = self.files.iter().filter(|(found, _)| asking.as_ref() != Some(&found.location.id));
@@ -86,15 +76,13 @@ impl Learning {
         if let Err(error) = restore_originals(env, &mut sources) {
             env.note(&format!("only the current content of the sessions is searched: {:#}", error.source));
         }
-        let (session_of, is_wanted) = (|_| String::new(), |_| true);
+        let id = |source: &Source| source.session().map(|found| found.location.id.clone()).unwrap_or_default();
+        let (session_of, is_wanted) = (|source: usize| id(&sources[source]), |_| true);
         let now = env.style.now.as_millisecond();
         let searched =
             Searched { disk: env.disk, sources: &sources, session_of: &session_of, is_wanted: &is_wanted, adjust: None, now };
         let question = |index: &_, indexed: &_| related(&searched, index, indexed, query);
-        let turns = ask(env, &sources, false, &|_, _| {}, &question)?;
-        let ids: HashMap<&Path, &str> = self.files.iter().map(|(found, _)| (&*found.path, &*found.location.id)).collect();
-        let sessions = sources.iter().map(|source| ids.get(source.path()).copied().unwrap_or_default()).collect();
-        Ok(Earlier { sessions, turns })
+        ask(env, &sources, false, &|_, _| {}, &question)
     }
 
     /// Returns digests of what the sessions hold about a prompt, in at most this many tokens; what `known` says is left out.
@@ -105,7 +93,7 @@ impl Learning {
         }
         // A digest is an addition: memory is composed without it.
         let Ok(earlier) = self.earlier(memories, &query) else { return String::new() };
-        let digest = EarlierPassages::new(&earlier.turns()).digest(&query, &[known, prompt], max_tokens);
+        let digest = EarlierPassages::new(&searchable(&earlier)).digest(&query, &[known, prompt], max_tokens);
         digest.lines().filter(|line| !holds_secret(line)).flat_map(|line| [line, "\n"]).collect()
     }
 

@@ -1,13 +1,13 @@
 //! The questions of `aperture memory review` on a terminal: one at a time, each answered by one key.
 
 use super::entries;
-use super::report::{MemoryReviewReport, line, memory_entry};
+use super::report::{MemoryReviewReport, memory_entry};
 use super::review::{QUESTIONS, accepted, merged, rejected};
 use super::run::Memories;
 use crate::app::{CommandError, KeyTerminal};
 use crate::engine::memory::danger::is_dangerous;
 use crate::model::Memory;
-use crate::output::{Paint, Style};
+use crate::output::{Paint, Style, line};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::io::{self, IsTerminal};
 

@@ -84,11 +84,9 @@ impl<'a> Memories<'a> {
     /// Finds the project of a request: the given directory, or that in which it runs.
     /// Errors: the directory does not exist, or there is no data directory.
     pub fn new(env: &'a Env, project: Option<&Path>) -> Result<Memories<'a>, CommandError> {
-        let data = env.store_directory()?;
         let directory =
             project.map_or_else(|| env.directory.clone(), |project| named_directory(env.disk, &env.directory, project));
-        let memories =
-            Memories { env, project: MemoryProject::find(env.disk, &env.places, &data, &directory), data, actor: None };
+        let memories = Memories::at(env, &directory)?;
         if project.is_none() || env.is_directory(&directory) || memories.is_known(&directory) {
             return Ok(memories);
         }

@@ -1,6 +1,6 @@
 //! `aperture memory search`: searches the entries, and the sessions of the project.
 
-use super::learning::Learning;
+use super::learning::{Learning, searchable};
 use super::report::{MemoryHitLine, MemorySearchReport};
 use super::run::Memories;
 use super::{SearchArguments, list};
@@ -38,13 +38,13 @@ pub fn report(
     let learning = Learning::of_project(memories);
     let query_of_text = Query::of_text(query);
     let earlier = learning.earlier(memories, &query_of_text)?;
-    let turns = earlier.turns();
+    let turns = searchable(&earlier);
     let hits =
         EarlierPassages::new(&turns).ranked(&query_of_text).into_iter().take(limit).map(|EarlierPlace { turn, event, title }| {
-            let id = earlier.sessions[earlier.turns[turn].source];
+            let id = &earlier[turn].session;
             MemoryHitLine {
                 session: learning.file_name(id),
-                session_id: id.to_owned(),
+                session_id: id.clone(),
                 block: event.block,
                 row: event.row.clone(),
                 time: (event.time > 0).then_some(event.time),

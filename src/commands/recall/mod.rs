@@ -147,19 +147,11 @@ const BEST: usize = 3;
 /// The maximum number of matching blocks in the window that are listed.
 const LISTED: usize = 8;
 
-/// A block that can be recalled.
-pub struct Recalled {
-    pub session: String,
-    /// The file of its session, which may not exist.
-    pub path: PathBuf,
-    pub number: BlockNumber,
-    pub level: Level,
-    pub title: String,
-    pub kind: PassageKind,
-    pub text: String,
-    pub time: Option<i64>,
-    /// Its turn; `None` if only the store knows the block.
-    pub turn: Option<u32>,
+/// A block of the session that is no longer in the window in full, with its text.
+struct RemovedBlock<'a> {
+    block: &'a Block,
+    title: String,
+    text: String,
 }
 
 /// The number of places in sessions that a search of memories returns.
@@ -258,16 +250,15 @@ fn removed(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Work
         return turns::turns(env, arguments, &request, draft, workspace);
     }
     let mut documents = search_session(draft, workspace)?;
-    if let Some(chosen) = chosen(arguments, workspace)? {
-        documents.retain(|document| chosen.contains(&document.number));
-        let session = workspace.location.id.clone();
-        let blocks = documents.iter().map(|document| recalled(env, document, None, document.text.clone())).collect();
-        return Ok(RecallReport { query: arguments.words(), blocks, session, ..RecallReport::default() });
-    }
     let query = arguments.words();
+    if let Some(chosen) = chosen(arguments, workspace)? {
+        documents.retain(|document| chosen.contains(&document.block.number));
+        let blocks = documents.iter().map(|document| recalled(workspace, document, document.text.clone())).collect();
+        return Ok(RecallReport { query, blocks, ..RecallReport::default() });
+    }
     let query = query.trim().trim_matches('"');
-    let blocks = best_blocks(env, arguments, query, &documents)?;
-    Ok(RecallReport { query: query.to_owned(), blocks, session: workspace.location.id.clone(), ..RecallReport::default() })
+    let blocks = best_blocks(env, arguments, query, &documents, workspace)?;
+    Ok(RecallReport { query: query.to_owned(), blocks, ..RecallReport::default() })
 }
 
 /// The factor that the newest block is worth more than the oldest: an agent looks for what it worked on last. The worth of what it wrote in
@@ -280,21 +271,25 @@ fn best_blocks(
     env: &Env,
     arguments: &Arguments,
     words: &str,
-    documents: &[Recalled],
+    documents: &[RemovedBlock<'_>],
+    workspace: &Workspace<'_>,
 ) -> Result<Vec<RecalledBlock>, CommandError> {
     let query = Query::of_text(words);
     let passages: Vec<Passage<'_>> =
-        documents.iter().map(|document| passage(&document.title, document.kind, without_data(&document.text))).collect();
+        documents.iter().map(|document| passage(&document.title, kind(document.block), without_data(&document.text))).collect();
     let found = Occurrences::new(&query, &passages);
     let mut ranked = found.ranked(&[]);
     ranked.iter_mut().for_each(|block| block.score *= 1.0 + RECENT * block.passage as f32 / passages.len() as f32);
     ranked.sort_by(|one, other| other.score.total_cmp(&one.score));
     let worth = |passage: &Passage<'_>| if passage.kind == PassageKind::Call { CALL_WORTH } else { 0.0 };
     let stretches = found.stretches(&passages.iter().map(worth).collect::<Vec<f32>>(), &[]);
+    let name = quoted_word(&env.name_of(&workspace.path, &workspace.location.id));
     let blocks = |count: usize| -> Vec<RecalledBlock> {
         let mut texts: HashMap<usize, String> = print(&passages, &stretches[..count]).into_iter().collect();
         let block = |found: &RankedPassage| {
-            Some(recalled(env, &documents[found.passage], Some(found.score), texts.remove(&found.passage)?))
+            let block = recalled(workspace, &documents[found.passage], texts.remove(&found.passage)?);
+            let command = format!("aperture recall {} -s {name}", block.number);
+            Some(RecalledBlock { command: Some(command), score: Some(found.score), ..block })
         };
         ranked.iter().filter_map(block).collect()
     };
@@ -383,43 +378,34 @@ fn kind(block: &Block) -> PassageKind {
     }
 }
 
-fn recalled(env: &Env, document: &Recalled, score: Option<f32>, pieces: String) -> RecalledBlock {
-    let name = || quoted_word(&env.name_of(&document.path, &document.session));
+fn recalled(workspace: &Workspace<'_>, RemovedBlock { block, title, .. }: &RemovedBlock<'_>, content: String) -> RecalledBlock {
     RecalledBlock {
-        session: document.session.clone(),
-        number: document.number,
-        label: document.title.clone(),
-        level: document.level,
-        time: document.time,
-        turn: document.turn,
-        command: score.map(|_| format!("aperture recall {} -s {}", document.number, name())),
-        score,
-        content: pieces,
+        session: workspace.location.id.clone(),
+        number: block.number,
+        label: title.clone(),
+        level: block.level,
+        time: block.timestamp,
+        turn: Some(block.position.turn),
+        command: None,
+        score: None,
+        content,
     }
 }
 
 /// Returns the content of this session that is no longer in the window in full: shortened, archived, or hidden by the client.
-fn search_session(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Recalled>, CommandError> {
+fn search_session<'a>(draft: &Draft<'_>, workspace: &'a Workspace<'_>) -> Result<Vec<RemovedBlock<'a>>, CommandError> {
     let gone = |block: &&Block| block.level != Level::Original || (block.position.zone == Zone::Cold && block.bytes > 0);
     let mut found = Vec::new();
     for block in workspace.reading.session.blocks.iter().filter(gone) {
-        let text = match draft.original(block.number) {
+        match draft.original(block.number) {
             // Mask before excerpts are cut.
-            Ok(original) => workspace.reading.known.mask(&original.readable).into_owned(),
-            Err(PlanError::NoOriginal(_)) => continue,
+            Ok(original) => {
+                let text = workspace.reading.known.mask(&original.readable).into_owned();
+                found.push(RemovedBlock { block, title: label(block), text });
+            }
+            Err(PlanError::NoOriginal(_)) => {}
             Err(error) => return Err(error.into()),
-        };
-        found.push(Recalled {
-            session: workspace.location.id.clone(),
-            path: workspace.path.clone(),
-            number: block.number,
-            level: block.level,
-            title: label(block),
-            kind: kind(block),
-            text,
-            time: block.timestamp,
-            turn: Some(block.position.turn),
-        });
+        }
     }
     Ok(found)
 }

@@ -1,6 +1,6 @@
 use crate::engine::TurnForm;
 use crate::model::{As, BlockNumber, Estimated, Level, Time};
-use crate::output::{Paint, Report, Style, clip, printable, short_id, time};
+use crate::output::{Paint, Report, Style, clip, line, printable, short_id, time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,9 +52,6 @@ pub struct RecallReport {
     pub turns: Vec<RecalledTurn>,
     /// Requested turns that are missing or shorter than requested, a sentence for each.
     pub notes: Vec<String>,
-    /// The current session. Blocks of other sessions are shown with their origin.
-    #[serde(skip)]
-    pub session: String,
 }
 
 impl RecallReport {
@@ -69,12 +66,10 @@ impl RecallReport {
     }
 
     pub fn note(&self) -> String {
-        let own = self.blocks.iter().all(|block| block.session == self.session);
-        let from = if own { "earlier in this session" } else { "earlier sessions" };
-        let mut text = format!("Recalled from {from}, as it was then:\n");
+        let mut text = "Recalled from earlier in this session, as it was then:\n".to_owned();
         for block in &self.blocks {
             let content = block.content.trim_end();
-            text.push_str(&format!("\n[#{} {}{}]\n{content}\n", block.number, block.label, self.origin(block)));
+            text.push_str(&format!("\n[#{} {}]\n{content}\n", block.number, block.label));
         }
         for turn in &self.turns {
             text.push_str(&turn.text);
@@ -83,11 +78,6 @@ impl RecallReport {
             text.push_str(&format!("[{note}]\n"));
         }
         text.trim_end().to_owned()
-    }
-
-    /// Returns the origin of a block of another session. Empty for a block of the current session.
-    fn origin(&self, block: &RecalledBlock) -> String {
-        if block.session == self.session { String::new() } else { format!("  in {}", short_id(&block.session)) }
     }
 }
 
@@ -101,11 +91,9 @@ impl Report for RecallReport {
                 text.push('\n');
             }
             let heading = clip(&format!("#{} {}", block.number, block.label), style.width);
-            text.push_str(&style.paint(Paint::Heading, &heading));
-            text.push('\n');
+            line(&mut text, &style.paint(Paint::Heading, &heading));
             if block.score.is_some() {
-                text.push_str(&style.paint(Paint::Dim, &place(style, block)));
-                text.push('\n');
+                line(&mut text, &style.paint(Paint::Dim, &place(style, block)));
             }
             match printable(&block.content).trim_end() {
                 "" => text.push_str(&style.paint(Paint::Dim, "(no text)")),
@@ -115,13 +103,11 @@ impl Report for RecallReport {
         }
         for turn in &self.turns {
             let (heading, body) = turn.text.split_once('\n').unwrap_or((&turn.text, ""));
-            text.push_str(&style.paint(Paint::Heading, &printable(heading)));
-            text.push('\n');
+            line(&mut text, &style.paint(Paint::Heading, &printable(heading)));
             text.push_str(&printable(body));
         }
         for note in &self.notes {
-            text.push_str(&style.paint(Paint::Dim, &format!("[{note}]")));
-            text.push('\n');
+            line(&mut text, &style.paint(Paint::Dim, &format!("[{note}]")));
         }
         text
     }
@@ -131,7 +117,6 @@ impl Report for RecallReport {
 fn place(style: &Style, block: &RecalledBlock) -> String {
     let turn = block.turn.filter(|turn| *turn > 0).map(|turn| format!("turn {turn}"));
     let time = block.time.map(|milliseconds| time(style, milliseconds));
-    let command = block.command.clone().unwrap_or_else(|| "its file is gone".to_owned());
-    let parts = [Some(short_id(&block.session)), turn, time, Some(command)];
+    let parts = [Some(short_id(&block.session)), turn, time, block.command.clone()];
     parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }

@@ -59,13 +59,8 @@ pub(super) fn turns(
         tokens: turn.tokens as f64,
         text: turn.text,
     });
-    Ok(RecallReport {
-        query: request.query.clone(),
-        blocks: Vec::new(),
-        turns: recalled.collect(),
-        notes: shown.notes,
-        session: workspace.location.id.clone(),
-    })
+    let (query, turns) = (request.query.clone(), recalled.collect());
+    Ok(RecallReport { query, turns, notes: shown.notes, ..RecallReport::default() })
 }
 
 fn blocks_of<'a>(turn: &TurnSummary, workspace: &'a Workspace<'_>) -> impl Iterator<Item = &'a Block> {

@@ -3,7 +3,6 @@
 mod index;
 mod report;
 mod run;
-mod vectors;
 
 pub use index::{ask, asking_session, restore_originals};
 pub use report::{SearchReport, SessionFound, TurnFound};

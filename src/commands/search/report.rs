@@ -1,6 +1,6 @@
 use crate::engine::search::{MatchTier, PassageKind};
 use crate::model::{As, Time};
-use crate::output::{Paint, Report, Style, age, clip, plural, printable, short_id};
+use crate::output::{Paint, Report, Style, age, clip, line, plural, printable, short_id};
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -118,8 +118,7 @@ impl Report for SearchReport {
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
         for note in self.notes() {
-            text.push_str(&style.paint(Paint::Warning, &note));
-            text.push('\n');
+            line(&mut text, &style.paint(Paint::Warning, &note));
         }
         for session in &self.sessions {
             if !text.is_empty() {
@@ -127,8 +126,7 @@ impl Report for SearchReport {
             }
             text.push_str(&session.text(style));
         }
-        text.push_str(&style.paint(Paint::Dim, &self.footer()));
-        text.push('\n');
+        line(&mut text, &style.paint(Paint::Dim, &self.footer()));
         if let Some((session, turn)) =
             self.sessions.iter().find_map(|session| Some((session, session.turns.iter().find(|turn| turn.turn > 0)?)))
         {

@@ -1,6 +1,5 @@
-use super::index::{ask, asking_session, restore_originals};
+use super::index::{ask, asking_session, restore_originals, similarity};
 use super::report::{Coverage, ReplacedWord, SearchReport, SessionFound, TurnFound};
-use super::vectors::similarity;
 use super::{Arguments, Scope, Sort, kind};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::usage::{Day, check_client};
@@ -24,10 +23,6 @@ const TURNS_OF_NAMED_SESSION: usize = 20;
 const RANKED_SESSIONS: usize = 20;
 const TITLE_WORDS: usize = 8;
 const LEAST_TITLE_WORDS: usize = 3;
-
-fn turns_of_session(env: &Env) -> usize {
-    if env.session().is_some() { TURNS_OF_NAMED_SESSION } else { TURNS_OF_SESSION }
-}
 
 /// Searches and prints the sessions.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
@@ -347,19 +342,16 @@ fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> Searc
         Some(best) if !hits.turns.iter().any(is_complete) => names(&best.found.missing),
         _ => Vec::new(),
     };
-    let mut sessions = SessionList::new(files);
+    let mut sessions = SessionList::new(env, files);
     for turn in &hits.turns {
-        let Some(session) = sessions.of(turn.source, &turn.session) else { continue };
-        if session.turns.len() < turns_of_session(env) {
+        sessions.add(turn.source, &turn.session, |is_deleted| {
             let missing_words = names(&turn.found.missing);
             let missing_words = if missing_words == dropped { Vec::new() } else { missing_words };
-            let path = files.sources[turn.source].path();
             // A list of prompts has no turns.
-            let number = if session.is_deleted { 0 } else { turn.turn.number };
-            let found = turn_found(path, number, turn.turn.time, &turn.found.excerpt);
-            let (tier, is_left) = (Some(turn.found.tier), turn.turn.is_left);
-            session.turns.push(TurnFound { tier, missing_words, is_left, ..found });
-        }
+            let number = if is_deleted { 0 } else { turn.turn.number };
+            let found = turn_found(files.sources[turn.source].path(), number, turn.turn.time, &turn.found.excerpt);
+            TurnFound { tier: Some(turn.found.tier), missing_words, is_left: turn.turn.is_left, ..found }
+        });
     }
     let replaced = hits.replaced.into_iter().map(|(word, searched)| ReplacedWord { word, searched }).collect();
     SearchReport {
@@ -460,15 +452,10 @@ fn literal(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], pa
     let mut skip = |path: &Path, error: std::io::Error| skip(env, path, &error);
     let limit = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let (found, total) = scan(env.disk, &files.sources, &wanted, pattern, &filter(env, arguments), limit, &mut skip);
-    let mut sessions = SessionList::new(files);
-    for lines in found {
-        for line in &lines.lines {
-            let Some(session) = sessions.of(lines.source, &line.session) else { continue };
-            if session.turns.len() < turns_of_session(env) {
-                let path = files.sources[lines.source].path();
-                session.turns.push(turn_found(path, line.turn, line.time, &line.excerpt));
-            }
-        }
+    let mut sessions = SessionList::new(env, files);
+    for line in &found {
+        let path = files.sources[line.source].path();
+        sessions.add(line.source, &line.session, |_| turn_found(path, line.turn, line.time, &line.excerpt));
     }
     SearchReport { total, hint: hint(arguments), sessions: sessions.found, ..SearchReport::default() }
 }
@@ -480,33 +467,38 @@ struct SessionList<'a> {
     existing: OnceCell<FxHashSet<&'a str>>,
     places: HashMap<String, usize>,
     found: Vec<SessionFound>,
+    turns_of_session: usize,
 }
 
 impl<'a> SessionList<'a> {
-    fn new(files: &'a Files) -> SessionList<'a> {
-        SessionList { files, existing: OnceCell::new(), places: HashMap::new(), found: Vec::new() }
+    fn new(env: &Env, files: &'a Files) -> SessionList<'a> {
+        let turns_of_session = if env.session().is_some() { TURNS_OF_NAMED_SESSION } else { TURNS_OF_SESSION };
+        SessionList { files, existing: OnceCell::new(), places: HashMap::new(), found: Vec::new(), turns_of_session }
     }
 
-    /// Returns the session of a source, or the one that a row of a list of prompts names; `None` if that exists, as its own file has the
-    /// prompt.
-    fn of(&mut self, source: usize, named: &str) -> Option<&mut SessionFound> {
+    /// Adds a turn to the session of a source, or to the one that a row of a list of prompts names, unless that exists: its own file has
+    /// the prompt. `turn` is given true for a session that is deleted.
+    fn add(&mut self, source: usize, named: &str, turn: impl FnOnce(bool) -> TurnFound) {
         let files = self.files;
-        let (id, client) = match files.sources[source].kind {
-            SourceKind::Prompts(provider, _) => {
+        let (id, client) = match (&files.sources[source].kind, files.found(source)) {
+            (SourceKind::Prompts(provider, _), _) => {
                 let all = || files.sources.iter().filter_map(Source::session).map(session).collect();
                 if self.existing.get_or_init(all).contains(named) {
-                    return None;
+                    return;
                 }
                 (named.to_owned(), provider.name())
             }
-            _ => (files.session(source), files.found(source)?.provider.name()),
+            (_, Some(found)) => (files.session(source), found.provider.name()),
+            (_, None) => return,
         };
         let is_deleted = files.found(source).is_none();
         let place = *self.places.entry(id.clone()).or_insert_with(|| {
             self.found.push(SessionFound { session: id, client, source, is_deleted, ..SessionFound::default() });
             self.found.len() - 1
         });
-        self.found.get_mut(place)
+        if self.found[place].turns.len() < self.turns_of_session {
+            self.found[place].turns.push(turn(is_deleted));
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 use crate::app::{CommandError, Env};
 use crate::engine::sidecar::TASKS;
 use crate::model::{As, Time};
-use crate::output::{Paint, Report, Style, age, amount, clip, padded, percent, plural, printable};
+use crate::output::{Paint, Report, Style, age, amount, clip, line, padded, percent, plural, printable};
 use crate::store::{QueuedTask, SidecarCall, SidecarStore};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -127,8 +127,7 @@ impl Report for SidecarReport {
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
         if let Some(done) = &self.done {
-            text.push_str(&style.paint(Paint::Heading, &clip(&printable(done), style.width)));
-            text.push('\n');
+            line(&mut text, &style.paint(Paint::Heading, &clip(&printable(done), style.width)));
         }
         let Some(url) = &self.url else {
             text.push_str("the sidecar is off; to use a local model: aperture config set sidecar.url http://127.0.0.1:8080\n");
@@ -251,9 +250,8 @@ impl Report for SidecarQueueReport {
             let error = task.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
             let due = task.due_time.map(|due| format!(", due {}", age(style.now, due))).unwrap_or_default();
             let state = format!("{}, {}{due}{error}", task.state, plural(u64::from(task.attempts), "attempt"));
-            let line = format!("{}  {}  {state}  {}", padded(task.task, NAMES), &task.address[24..], printable(name));
-            text.push_str(&clip(&line, style.width));
-            text.push('\n');
+            let row = format!("{}  {}  {state}  {}", padded(task.task, NAMES), &task.address[24..], printable(name));
+            line(&mut text, &clip(&row, style.width));
         }
         text
     }

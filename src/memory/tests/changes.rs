@@ -1,7 +1,6 @@
 #![expect(clippy::disallowed_methods, reason = "tests change files")]
 
 use super::*;
-use crate::engine::memory::Feedback;
 use crate::engine::memory::{ChangeKind, FORGOTTEN_FILE};
 use crate::model::{Memory, MemoryState};
 

@@ -7,7 +7,7 @@ use crate::engine::diff::{LineFate, Shown, changes, shown};
 use crate::engine::memory::words::{date, first_line};
 use crate::engine::memory::{Change, ChangeKind};
 use crate::model::{As, BlockNumber, FileChange, JsonOf, Memory, MemoryActor, MemoryKind, MemoryScope, MemoryState, Time};
-use crate::output::{Form, Paint, Report, Style, age, clip, padded, percent, plural, printable, time, wrap};
+use crate::output::{Form, Paint, Report, Style, age, clip, line, padded, percent, plural, printable, time, wrap};
 use forms::{MemoryChange, MemoryCount, MemoryFileChange, MemoryLine};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -89,12 +89,6 @@ impl Report for MemoryTreesReport {
         self.moved.iter().for_each(|offer| line(&mut text, &printable(offer)));
         text
     }
-}
-
-/// Adds a line to a text.
-pub fn line(text: &mut String, line: &str) {
-    text.push_str(line);
-    text.push('\n');
 }
 
 fn problems(text: &mut String, style: &Style, problems: &[MemoryProblem]) {
@@ -209,15 +203,9 @@ fn facts(memory: &Memory) -> String {
     let other = |id: Option<u32>, what: &str| id.map(|id| format!("{what} {}", memory.scope.name_of(id)));
     parts.extend(other(memory.superseded_by, "replaced by"));
     parts.extend(other(memory.contradicts, "contradicts"));
-    if memory.is_edited {
-        parts.push("text of a person".to_owned());
-    }
-    if memory.is_pinned {
-        parts.push("pinned".to_owned());
-    }
-    if memory.is_by_model {
-        parts.push("proposed by the model".to_owned());
-    }
+    let marks =
+        [(memory.is_edited, "text of a person"), (memory.is_pinned, "pinned"), (memory.is_by_model, "proposed by the model")];
+    parts.extend(marks.iter().filter(|(is_set, _)| *is_set).map(|(_, mark)| (*mark).to_owned()));
     parts.join(", ")
 }
 

@@ -1,10 +1,10 @@
 //! Reports about memories that sessions give and get: lessons of sessions, texts for sessions, results of searches.
 
 use super::forms::MemoryLine;
-use super::{line, memory_changes_in_words, memory_entry, memory_lines};
+use super::{memory_changes_in_words, memory_entry, memory_lines};
 use crate::engine::memory::{Change, Intent};
 use crate::model::{As, Memory, Time};
-use crate::output::{Form, Paint, Report, Style, clip, padded, plural, printable};
+use crate::output::{Form, Paint, Report, Style, clip, line, padded, plural, printable};
 use crate::text::shell::quoted_word;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,14 +36,11 @@ pub struct MemoryLearnedProject {
 }
 
 impl MemoryLearnReport {
-    pub fn add(&mut self, project: String, sessions: usize, changes: &[Change], operation: Option<u32>) {
-        let changes = memory_changes_in_words(changes);
-        self.projects.push(MemoryLearnedProject { project, sessions, changes, operation, is_user: false });
-    }
-
-    pub fn add_user(&mut self, changes: &[Change], operation: Option<u32>) {
-        let (project, changes) = ("all projects (user)".to_owned(), memory_changes_in_words(changes));
-        self.projects.push(MemoryLearnedProject { project, sessions: 0, changes, operation, is_user: true });
+    /// Adds the lessons of the sessions of a project; without one, those of the user.
+    pub fn add(&mut self, project: Option<String>, sessions: usize, changes: &[Change], operation: Option<u32>) {
+        let (changes, is_user) = (memory_changes_in_words(changes), project.is_none());
+        let project = project.unwrap_or_else(|| "all projects (user)".to_owned());
+        self.projects.push(MemoryLearnedProject { project, sessions, changes, operation, is_user });
     }
 }
 

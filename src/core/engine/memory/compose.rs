@@ -1,8 +1,6 @@
 //! Composes the part of memory that a session needs, within a budget: the user's words first, then what failed, how work is done here,
 //! and where.
 
-mod sections;
-
 use super::danger::{is_dangerous, neutral};
 use super::induce::steps_of;
 use super::intent::Intent;
@@ -15,7 +13,6 @@ use crate::model::{Memory, MemoryFile, MemoryId, MemoryKind, MemoryScope, Memory
 use crate::text::cut::one_line;
 use crate::text::stop_words::is_stop_word;
 use rustc_hash::FxHashSet;
-use sections::{Section, shares};
 
 /// The heading of the memories that a new session receives. A request that has it needs no others.
 pub const HEADING: &str = "From earlier sessions of this project (where #N is from: aperture memory why N):";
@@ -52,7 +49,7 @@ pub struct Composition {
 pub fn compose(input: &ComposeInput<'_>) -> Composition {
     let known = paragraphs(input.known);
     let composition = Composition::default();
-    let mut composer = Composer { input, known, composition, left: input.budget_tokens };
+    let mut composer = Composer { input, known, prompt: words(input.prompt), composition, left: input.budget_tokens };
     for section in [Section::Pinned, Section::Certain] {
         let part = composer.part(section, 0.0, composer.left);
         composer.add(&part, part.need);
@@ -200,6 +197,8 @@ struct Composer<'a> {
     input: &'a ComposeInput<'a>,
     /// The words of each paragraph that the client sends anyway.
     known: Vec<FxHashSet<u32>>,
+    /// The words of the prompt.
+    prompt: FxHashSet<u32>,
     composition: Composition,
     left: usize,
 }
@@ -247,12 +246,10 @@ impl<'a> Composer<'a> {
 
     /// Returns the memories that need no evidence, and that are pinned or not: those about the prompt first, then the newest.
     fn chosen(&self, is_wanted: &dyn Fn(&Memory) -> bool) -> Vec<Line<'a>> {
-        let prompt = words(self.input.prompt);
         let memories = self.input.memories.iter().filter(|memory| memory.is_certain() && self.is_trusted(memory));
         let mut found: Vec<&Memory> =
             memories.filter(|memory| is_wanted(memory) && (memory.is_pinned || !self.is_known(&memory.text))).collect();
-        let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
-        found.sort_by_cached_key(|memory| std::cmp::Reverse((about(memory), memory.last_seen)));
+        found.sort_by_cached_key(|memory| std::cmp::Reverse((self.about(&memory.text), memory.last_seen)));
         lines(found)
     }
 
@@ -264,25 +261,24 @@ impl<'a> Composer<'a> {
     /// Returns the memories of a repository that the user did not accept, without those that need a review from any source.
     fn of_repository(&self) -> Vec<Line<'a>> {
         let memories = self.input.memories.iter().filter(|memory| !self.is_trusted(memory));
-        let found = memories.filter(|memory| {
-            memory.state == MemoryState::Active
-                && memory.may_be_sent()
-                && !is_dangerous(&memory.text)
-                && !self.is_known(&memory.text)
-        });
-        lines(found.collect())
+        lines(memories.filter(|memory| self.is_in_use(memory) && !is_dangerous(&memory.text)).collect())
+    }
+
+    /// Returns true for a memory that may be printed, and that the client does not send anyway. A statement that was seen once, without a
+    /// clear sign, waits for a second time.
+    fn is_in_use(&self, memory: &Memory) -> bool {
+        memory.state == MemoryState::Active && memory.may_be_sent() && !self.is_known(&memory.text)
+    }
+
+    /// Returns the number of words that a text shares with the prompt.
+    fn about(&self, text: &str) -> usize {
+        words(text).intersection(&self.prompt).count()
     }
 
     /// Returns the memories of some kinds, those in use first, then the most seen and the newest.
     fn of_kinds(&self, kinds: &[MemoryKind]) -> Vec<&'a Memory> {
         let is_wanted = |memory: &&Memory| {
-            // A statement that was seen once, without a clear sign, waits for a second time.
-            kinds.contains(&memory.kind)
-                && memory.state == MemoryState::Active
-                && memory.may_be_sent()
-                && !memory.is_certain()
-                && self.is_trusted(memory)
-                && !self.is_known(&memory.text)
+            kinds.contains(&memory.kind) && !memory.is_certain() && self.is_trusted(memory) && self.is_in_use(memory)
         };
         let mut found: Vec<&Memory> = self.input.memories.iter().filter(is_wanted).collect();
         let order = |memory: &Memory| (memory.sessions.min(9), memory.sightings, memory.last_seen);
@@ -305,9 +301,7 @@ impl<'a> Composer<'a> {
 
     /// Returns the pages that the prompt is about: a page of another task tells nothing.
     fn pages(&self) -> Vec<&'a Memory> {
-        let prompt = words(self.input.prompt);
-        let told =
-            |memory: &Memory| memory.text.rsplit_once(" (").map_or(0, |(told, _)| words(told).intersection(&prompt).count());
+        let told = |memory: &Memory| memory.text.rsplit_once(" (").map_or(0, |(told, _)| self.about(told));
         let mut found = self.of_kinds(&[MemoryKind::Discovery]);
         found.retain(|memory| told(memory) >= LEAST_COMMON_WORDS);
         found.sort_by_cached_key(|memory| std::cmp::Reverse((told(memory), memory.last_seen)));
@@ -334,11 +328,9 @@ impl<'a> Composer<'a> {
         let kinds = [MemoryKind::Preference, MemoryKind::Correction, MemoryKind::Fact];
         let mut found = self.of_kinds(&kinds);
         found.retain(|memory| may_be_told(memory));
-        let prompt = words(self.input.prompt);
-        let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
         let newest = found.iter().map(|memory| memory.last_seen).max().unwrap_or_default();
-        let order = |memory: &Memory| (statement_worth(memory, brief_of(memory), about(memory), newest) * WORTH_STEPS) as i64;
-        found.sort_by_cached_key(|memory| std::cmp::Reverse(order(memory)));
+        let worth = |memory: &Memory| statement_worth(memory, brief_of(memory), self.about(&memory.text), newest);
+        found.sort_by_cached_key(|memory| std::cmp::Reverse((worth(memory) * WORTH_STEPS) as i64));
         // The context of a correction, and its sentence as a whole, are in the file.
         found.into_iter().map(|memory| (Some(memory), line_of(memory, brief_of(memory).text))).collect()
     }
@@ -473,6 +465,95 @@ const LONGEST_ENDING: usize = 3;
 fn words(text: &str) -> FxHashSet<u32> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() > 2);
     words.map(str::to_lowercase).filter(|word| !is_stop_word(word)).map(|word| terms::hash(&word)).collect()
+}
+
+/// A section of the composed text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Pinned,
+    /// Memories that the user wrote, edited or accepted.
+    Certain,
+    /// Memories of a repository that the user did not accept.
+    Repository,
+    Rules,
+    /// The open thoughts of the last turn.
+    Open,
+    /// The last mistakes, with cause and fix.
+    Mistakes,
+    /// Other failed calls and what works.
+    Failures,
+    /// Commands in their order.
+    Procedures,
+    Commands,
+    Files,
+    /// Pages of the web that the prompt is about.
+    Pages,
+    /// Results of a search in earlier sessions.
+    Digests,
+}
+
+impl Section {
+    fn heading(self) -> &'static str {
+        match self {
+            Section::Pinned => "Always:",
+            Section::Certain => "Written or accepted by the user:",
+            Section::Repository => {
+                "From .aperture/memory/ of this repository, not confirmed by the user (aperture memory review --accept-tree):"
+            }
+            Section::Rules => "The user said:",
+            Section::Open => "The last turn left open:",
+            Section::Mistakes => "The last mistakes, with cause and fix:",
+            Section::Failures => "Other failures and fixes:",
+            Section::Procedures => "Usual order of commands, by task:",
+            Section::Commands => "Commands that succeeded here:",
+            Section::Files => "Where things are:",
+            Section::Pages => "Found on the web:",
+            Section::Digests => "From earlier sessions:",
+        }
+    }
+}
+
+/// Budgets in tokens, and the shares of the sections at each, relative to each other: between them they are interpolated. A share that
+/// a section does not need is divided among the others; the lines that are worth least in each section are left out.
+const BUDGETS: [usize; 4] = [150, 500, 1500, 2000];
+const SHARES: [(Section, [usize; 4]); 10] = [
+    (Section::Rules, [40, 50, 50, 10]),
+    (Section::Open, [5, 6, 4, 2]),
+    (Section::Mistakes, [15, 10, 8, 3]),
+    (Section::Failures, [10, 8, 7, 2]),
+    (Section::Procedures, [10, 10, 8, 4]),
+    (Section::Commands, [10, 10, 7, 4]),
+    (Section::Files, [10, 12, 20, 6]),
+    (Section::Pages, [3, 4, 4, 3]),
+    (Section::Repository, [10, 10, 10, 10]),
+    (Section::Digests, [0, 0, 0, 71]),
+];
+
+/// The share of a section without any: it receives what all others leave.
+const LEAST_SHARE: f64 = 1e-6;
+
+/// Returns the factor by which the intent of the prompt changes a share, in percent.
+fn preference(intent: Intent, section: Section) -> usize {
+    match (intent, section) {
+        (Intent::Operational, Section::Mistakes | Section::Failures | Section::Commands) => 130,
+        (Intent::Factual, Section::Rules | Section::Files) => 120,
+        (Intent::Procedural, Section::Procedures) => 130,
+        (Intent::Introspective, Section::Mistakes | Section::Failures) => 300,
+        _ => 100,
+    }
+}
+
+/// Returns the share of each section, in the order in which they are printed. They are relative to each other.
+fn shares(budget: usize, intent: Intent) -> Vec<(Section, f64)> {
+    let after = BUDGETS.iter().position(|at| *at >= budget).unwrap_or(BUDGETS.len() - 1);
+    let before = after.saturating_sub(1);
+    let (low, high) = (BUDGETS[before], BUDGETS[after]);
+    let weight = if low < high && budget < high { budget.saturating_sub(low) as f64 / (high - low) as f64 } else { 1.0 };
+    let share = |(section, shares): (Section, [usize; 4])| {
+        let share = shares[before] as f64 * (1.0 - weight) + shares[after] as f64 * weight;
+        (section, (share * preference(intent, section) as f64).max(LEAST_SHARE))
+    };
+    SHARES.into_iter().map(share).collect()
 }
 
 #[cfg(test)]

@@ -463,12 +463,8 @@ pub fn metadata(memory: &Memory) -> String {
     for (word, other) in [("by", memory.superseded_by), ("against", memory.contradicts)] {
         parts.extend(other.map(|id| format!("{word} {}", memory.scope.name_of(id))));
     }
-    if memory.is_by_model {
-        parts.push("from model".to_owned());
-    }
-    if memory.is_pinned {
-        parts.push("pinned".to_owned());
-    }
+    let marks = [(memory.is_by_model, "from model"), (memory.is_pinned, "pinned")];
+    parts.extend(marks.iter().filter(|(is_set, _)| *is_set).map(|(_, mark)| (*mark).to_owned()));
     parts.push(format!("key {:016x}", memory.key));
     if !memory.is_edited {
         parts.push(format!("text {:08x}", checksum(&memory.text)));

@@ -99,7 +99,6 @@ pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'
         topics: FxHashMap::default(),
         index: TopicIndex::default(),
         keys: FxHashMap::default(),
-        known: existing.len(),
         next_id,
         facts,
     };
@@ -113,7 +112,7 @@ pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'
     state.count_outcomes();
     state.decay(candidates);
     let changed = existing.iter().zip(&state.memories).filter_map(|(before, after)| Change::between(before, after));
-    let added = state.memories[state.known..].iter();
+    let added = state.memories[existing.len()..].iter();
     let added = added.map(|memory| Change { kind: ChangeKind::Added, memory: memory.clone(), before: None });
     changed.chain(added).collect()
 }
@@ -157,7 +156,6 @@ struct Merge<'a> {
     index: TopicIndex,
     /// The first memory with a key that no person wrote.
     keys: FxHashMap<u64, usize>,
-    known: usize,
     next_id: MemoryId,
     facts: &'a MergeFacts<'a>,
 }

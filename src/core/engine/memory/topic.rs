@@ -2,9 +2,9 @@
 
 use crate::text::lists::word_lists;
 use crate::text::stop_words::is_stop_word;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::BTreeSet;
-use std::hash::{Hash, Hasher};
+use std::hash::BuildHasher as _;
 
 /// The share of common words from which two statements have one topic.
 const SAME: f64 = 0.6;
@@ -97,7 +97,7 @@ impl Topic {
         let plain: Vec<&str> = self.tokens.iter().map(|token| &*token.plain).collect();
         let values = (0..plain.len())
             .filter(|place| self.tokens[*place].is_fact && (self.tokens[*place].is_figure || follows_name(&self.tokens, *place)));
-        values.map(move |place| key(Part::OtherValue, &(&plain[..place], &plain[place + 1..])))
+        values.map(move |place| FxBuildHasher.hash_one((&plain[..place], &plain[place + 1..])))
     }
 }
 
@@ -122,7 +122,7 @@ impl TopicIndex {
         words.sort_unstable();
         // Statements with one topic have at least the share `SAME` of these words in common, and so one of the rarest.
         let rarest = ((1.0 - SAME) * words.len() as f64 + f64::EPSILON * 100.0).floor() as usize + 1;
-        let mut keys: Vec<u64> = words.iter().take(rarest).map(|(_, word)| key(Part::Word, &[word])).collect();
+        let mut keys: Vec<u64> = words.iter().take(rarest).map(|(_, word)| FxBuildHasher.hash_one(word)).collect();
         keys.extend(topic.with_other_values());
         for key in keys {
             self.places.entry(key).or_default().push(place);
@@ -132,24 +132,10 @@ impl TopicIndex {
     /// Returns the places of the statements that can be related to one; that of any other is [`Relation::Unrelated`].
     pub fn near(&self, topic: &Topic) -> BTreeSet<usize> {
         let statement = &topic.statement;
-        let words = statement.all().into_iter().map(|word| key(Part::Word, &[word]));
+        let words = statement.all().into_iter().map(|word| FxBuildHasher.hash_one(word));
         let keys = words.chain(topic.with_other_values());
         keys.filter_map(|key| self.places.get(&key)).flatten().copied().collect()
     }
-}
-
-/// The kind of a part by which a statement is found.
-#[derive(Clone, Copy, Hash)]
-enum Part {
-    Word,
-    /// All words but for one value.
-    OtherValue,
-}
-
-fn key<T: Hash + ?Sized>(part: Part, words: &T) -> u64 {
-    let mut hasher = FxHasher::default();
-    (part, words).hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Returns the relation of a newer statement to an older one.

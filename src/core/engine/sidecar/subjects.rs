@@ -49,23 +49,29 @@ pub struct Subject {
     pub blocks: Vec<BlockNumber>,
 }
 
+impl Subject {
+    fn new(task: SidecarTask, parts: impl IntoIterator<Item = Key>, place: SubjectPlace, blocks: Vec<BlockNumber>) -> Subject {
+        Subject { task, address: address(task, parts), place, blocks }
+    }
+}
+
 /// Returns the subjects of a session in the order of their places. `original` returns the hash of the original of a shortened block, so
 /// that a shortened session has the same subjects.
 pub fn subjects(reading: &Analysis, original: &dyn Fn(&Block) -> Option<Key>) -> Vec<Subject> {
     let hash = |block: &Block| if block.level == Level::Original { Some(block.hash) } else { original(block) };
     let mut found = Vec::new();
-    let mut of_turns: Vec<(u32, Key, Vec<BlockNumber>)> = Vec::new();
+    let mut of_turns: Vec<(Key, Vec<BlockNumber>)> = Vec::new();
     for turn in &reading.turns {
         let prose = prose(reading, turn);
         let Some(hashes) = prose.iter().map(|block| hash(block)).collect::<Option<Vec<Key>>>() else { continue };
         let blocks: Vec<BlockNumber> = prose.iter().map(|block| block.number).collect();
         let of_agent: u64 = prose.iter().filter(|block| block.role == Role::Assistant).map(|block| block.bytes).sum();
         if of_agent >= TURN_BYTES {
-            let (address, place) = (address(SidecarTask::Turn, hashes.iter().copied()), SubjectPlace::Turn(turn.number));
-            found.push(Subject { task: SidecarTask::Turn, address, place, blocks: blocks.clone() });
+            let place = SubjectPlace::Turn(turn.number);
+            found.push(Subject::new(SidecarTask::Turn, hashes.iter().copied(), place, blocks.clone()));
         }
         if !blocks.is_empty() {
-            of_turns.push((turn.number, address(SidecarTask::Turn, hashes), blocks));
+            of_turns.push((address(SidecarTask::Turn, hashes), blocks));
         }
     }
     found.extend(topic_subjects(reading));
@@ -74,21 +80,16 @@ pub fn subjects(reading: &Analysis, original: &dyn Fn(&Block) -> Option<Key>) ->
     found.extend(duplicate_subjects(reading));
     if of_turns.len() >= SESSION_TURNS {
         let newest = &of_turns[of_turns.len().saturating_sub(NEWEST_TURNS)..];
-        let address = address(SidecarTask::Session, newest.iter().map(|(_, address, _)| *address));
-        let blocks = newest.iter().flat_map(|(_, _, blocks)| blocks).copied().collect();
-        found.push(Subject { task: SidecarTask::Session, address, place: SubjectPlace::Session, blocks });
+        let blocks = newest.iter().flat_map(|(_, blocks)| blocks).copied().collect();
+        let turns = newest.iter().map(|(address, _)| *address);
+        found.push(Subject::new(SidecarTask::Session, turns, SubjectPlace::Session, blocks));
     }
     for block in reading.in_window().filter(|block| block.kind == BlockKind::ToolResult && block.media.is_empty()) {
         if (block.bytes >= BLOCK_BYTES || block.level != Level::Original)
             && let Some(hash) = hash(block)
         {
-            let address = block_address(hash);
-            found.push(Subject {
-                task: SidecarTask::Block,
-                address,
-                place: SubjectPlace::Block(block.number),
-                blocks: vec![block.number],
-            });
+            let (place, blocks) = (SubjectPlace::Block(block.number), vec![block.number]);
+            found.push(Subject::new(SidecarTask::Block, [hash], place, blocks));
         }
     }
     found
@@ -102,8 +103,7 @@ pub fn topic_subjects(reading: &Analysis) -> Vec<Subject> {
         let turns = topic.turns.iter().filter_map(|number| reading.turn(*number));
         let blocks = turns.flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number)).filter(is_prompt);
         let (blocks, hashes): (Vec<BlockNumber>, Vec<Key>) = blocks.map(|block| (block.number, block.hash)).unzip();
-        let task = SidecarTask::Topic;
-        (!blocks.is_empty()).then(|| Subject { task, address: address(task, hashes), place: SubjectPlace::Topic(index), blocks })
+        (!blocks.is_empty()).then(|| Subject::new(SidecarTask::Topic, hashes, SubjectPlace::Topic(index), blocks))
     };
     reading.topics.iter().enumerate().filter_map(subject).collect()
 }
@@ -119,8 +119,8 @@ pub fn boundary_subjects(reading: &Analysis) -> Vec<Subject> {
         let (asked, answers, asks): (Vec<_>, Vec<_>, Vec<_>) =
             (of(before, Role::User), of(before, Role::Assistant), of(now, Role::User));
         let blocks = vec![asked.first()?.0, answers.last()?.0, asks.first()?.0];
-        let address = address(SidecarTask::Boundary, asked.iter().chain(&asks).map(|(_, hash)| *hash));
-        Some(Subject { task: SidecarTask::Boundary, address, place: SubjectPlace::Turn(now.number), blocks })
+        let prompts = asked.iter().chain(&asks).map(|(_, hash)| *hash);
+        Some(Subject::new(SidecarTask::Boundary, prompts, SubjectPlace::Turn(now.number), blocks))
     };
     reading.turns.windows(2).filter_map(subject).collect()
 }
@@ -144,9 +144,9 @@ pub fn echo_subjects(reading: &Analysis) -> Vec<Subject> {
         }
         let Some((answer, before)) = last.filter(|(answer, before)| answer.bytes >= ECHO_BYTES && *before > 0) else { continue };
         let texts = &results[before.saturating_sub(ECHO_RESULTS)..before];
-        let address = address(SidecarTask::Echo, std::iter::once(answer.hash).chain(texts.iter().map(|(_, call)| *call)));
-        let blocks = std::iter::once(answer.number).chain(texts.iter().map(|(number, _)| *number)).collect();
-        found.push(Subject { task: SidecarTask::Echo, address, place: SubjectPlace::Turn(turn.number), blocks });
+        let texts = std::iter::once((answer.number, answer.hash)).chain(texts.iter().copied());
+        let (blocks, keys): (Vec<BlockNumber>, Vec<Key>) = texts.unzip();
+        found.push(Subject::new(SidecarTask::Echo, keys, SubjectPlace::Turn(turn.number), blocks));
     }
     found
 }
@@ -163,10 +163,8 @@ pub fn duplicate_subjects(reading: &Analysis) -> Vec<Subject> {
         let Some(tool) = block.tool.as_ref().filter(|_| block.bytes >= DUPLICATE_BYTES) else { continue };
         let key = (tool.verb, kind_of_call(tool));
         if let Some(later) = newer.get(&key).filter(|later| later.bytes >= block.bytes && block.usefulness.outdated.is_none()) {
-            let task = SidecarTask::Duplicate;
-            let address = address(task, [block.hash, later.hash]);
-            let blocks = vec![block.number, later.number];
-            found.push(Subject { task, address, place: SubjectPlace::Block(block.number), blocks });
+            let (place, blocks) = (SubjectPlace::Block(block.number), vec![block.number, later.number]);
+            found.push(Subject::new(SidecarTask::Duplicate, [block.hash, later.hash], place, blocks));
         }
         newer.insert(key, block);
     }

@@ -1,4 +1,3 @@
-use super::sections::LEAST_SHARE;
 use super::*;
 use crate::engine::memory::intent::intent;
 

@@ -31,19 +31,18 @@ pub fn change(failed: &SimpleCommand, worked: &SimpleCommand) -> Option<Change> 
     let removed = only_in(failed, worked);
     let size = added.iter().chain(&removed).filter(|is_only| **is_only).count();
     let shared = removed.iter().filter(|is_only| !**is_only).count();
-    let selects = |word: &Word| is_selective(word);
-    let mut differing = marked(worked, &added).chain(marked(failed, &removed));
-    let has_text_only = marked(worked, &added).count() > 0 && marked(worked, &added).all(|word| word.is_text);
-    if size == 0 || size > MAX_DIFFERENCE || size > 2 * shared.max(1) || !differing.any(selects) || has_text_only {
+    let (new, old) = (marked(worked, &added), marked(failed, &removed));
+    let selective = || new.iter().chain(&old).filter(|word| is_selective(word));
+    let has_text_only = !new.is_empty() && new.iter().all(|word| word.is_text);
+    if size > MAX_DIFFERENCE || size > 2 * shared.max(1) || selective().next().is_none() || has_text_only {
         return None;
     }
-    let is_option =
-        marked(worked, &added).chain(marked(failed, &removed)).any(|word| word.text.starts_with('-') && is_selective(word));
-    let replaced = (marked(worked, &added).count(), marked(failed, &removed).count()) == (1, 1);
+    let is_option = selective().any(|word| word.text.starts_with('-'));
+    let replaced = (new.len(), old.len()) == (1, 1);
     Some(Change {
         advice: advice(&runs(worked, &added, failed), &runs(failed, &removed, worked)),
-        added: marked(worked, &added).map(shown).collect(),
-        removed: marked(failed, &removed).map(shown).collect(),
+        added: new.into_iter().map(shown).collect(),
+        removed: old.into_iter().map(shown).collect(),
         is_distinct: is_option || replaced,
     })
 }
@@ -110,8 +109,8 @@ fn only_in(words: &[Word], other: &[Word]) -> Vec<bool> {
         .collect()
 }
 
-fn marked<'a>(words: &'a [Word], marks: &'a [bool]) -> impl Iterator<Item = &'a Word> {
-    words.iter().zip(marks).filter(|(_, mark)| **mark).map(|(word, _)| word)
+fn marked<'a>(words: &'a [Word], marks: &[bool]) -> Vec<&'a Word> {
+    words.iter().zip(marks).filter(|(_, mark)| **mark).map(|(word, _)| word).collect()
 }
 
 /// Returns the runs of marked words. A value is preceded by its option, also if both commands have the option.

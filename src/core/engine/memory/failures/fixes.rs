@@ -26,16 +26,17 @@ const REFUTED: usize = 3;
 /// Steps that are kept between a failure and the same call that worked.
 const MAX_STEPS: usize = 8;
 /// The kind of a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Nature {
     /// The machine, the network, the rights, a missing program.
     Environment,
     /// Options, arguments or the directory of a call.
+    #[default]
     Usage,
 }
 
 /// A failed call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub block: BlockNumber,
     pub row: String,
@@ -69,7 +70,7 @@ impl Failure {
 }
 
 /// The call that worked after a failed one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
     pub block: BlockNumber,
     pub row: String,
@@ -244,17 +245,14 @@ impl Fixes {
             block: event.block,
             row: event.row.clone(),
             time: event.time,
-            signature: 0,
             tool: form.tool.clone(),
             head,
             line: normalized(&mask(&error.line)),
             shown_line: shown_line(&error.line),
             missing_program: missing,
-            nature: nature.unwrap_or(Nature::Usage),
+            nature: nature.unwrap_or_default(),
             is_clear: nature.is_some(),
-            is_intermittent: false,
-            fix: None,
-            is_refuted: false,
+            ..Failure::default()
         };
         failure.signature = signature(failure.subject(), &failure.line);
         let hash = form.commands.get(failed).map_or(NO_HASH, hash_of);

@@ -125,27 +125,12 @@ mod tests {
     fn failure(head: &str, line: &str, fix: Option<&str>) -> Failure {
         Failure {
             block: 2,
-            row: "r2".into(),
-            time: 5,
-            tool: "runner".into(),
             head: head.into(),
-            line: line.into(),
             shown_line: line.into(),
             signature: super::super::fixes::signature(head, line),
             missing_program: super::super::error_lines::missing_program(line).map(str::to_owned),
-            nature: if line.contains("not found") { Nature::Environment } else { Nature::Usage },
-            is_clear: false,
-            is_intermittent: false,
-            is_refuted: false,
-            fix: fix.map(|text| Fix {
-                block: 4,
-                row: "r4".into(),
-                time: 9,
-                difference: Vec::new(),
-                text: text.into(),
-                names: Vec::new(),
-                is_named: true,
-            }),
+            fix: fix.map(|text| Fix { block: 4, text: text.into(), is_named: true, ..Fix::default() }),
+            ..Failure::default()
         }
     }
 

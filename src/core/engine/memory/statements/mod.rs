@@ -5,7 +5,6 @@
 
 mod brief;
 mod grammar;
-mod quoted;
 mod sentence;
 mod shape;
 mod signals;
@@ -21,11 +20,10 @@ use crate::model::MemoryKind;
 use crate::model::{BlockNumber, ToolVerb};
 use crate::model::{PromptSource, TraceCall, TraceContent, TraceEvent};
 use crate::text::cut::{cut, one_line};
-use quoted::QuotedLines;
 use sentence::{Sentence, clauses, is_foreign};
 use serde::{Deserialize, Serialize};
 use signals::{LASTING_THRESHOLD, STATEMENT_THRESHOLD, Score, Signal, is_clear, score, signals_of};
-use voice::voice;
+use voice::{QuotedLines, voice};
 
 /// Maximum length of the text of a statement, in characters.
 const LONGEST_TEXT: usize = 300;
@@ -127,18 +125,13 @@ impl Statements {
         let is_rejection = source == PromptSource::Rejection;
         let is_foreign = !is_rejection && is_foreign(prompt);
         let voice = voice(prompt, &|line| self.quoted.has(line));
-        let mut shared = Vec::new();
-        for (signal, holds) in [
+        let shared = signals::holding(&[
             (Signal::Rejection, is_rejection),
             (Signal::OwnAnswer, source == PromptSource::Choice),
             (Signal::Interruption, source == PromptSource::Typed && self.is_interrupted),
             (Signal::FirstPrompt, is_first),
             (Signal::Pasted, voice.pasted_bytes * 2 > prompt.len()),
-        ] {
-            if holds {
-                shared.push(signal);
-            }
-        }
+        ]);
         let mut before = None;
         let own = voice.sentences.into_iter().filter(|sentence| !holds_credential(sentence));
         let scored =

@@ -59,10 +59,7 @@ impl<'a> Sentence<'a> {
     }
 
     pub fn starts_with(&self, phrases: &[&str]) -> bool {
-        let rest = &self.words[self.start..];
-        phrases.iter().any(|phrase| {
-            rest.strip_prefix(' ').is_some_and(|rest| rest.strip_prefix(phrase).is_some_and(|rest| rest.starts_with(' ')))
-        })
+        phrases.iter().any(|phrase| begins(&self.words[self.start..], phrase))
     }
 
     pub fn begins_with(&self, words: &[&str]) -> bool {
@@ -188,16 +185,7 @@ impl<'a> Sentence<'a> {
     }
 
     fn find(&self, phrase: &str) -> Option<usize> {
-        let mut from = 0;
-        while let Some(at) = self.words[from..].find(phrase) {
-            let at = from + at;
-            let end = at + phrase.len();
-            if self.words[..at].ends_with(' ') && self.words[end..].starts_with(' ') {
-                return Some(at);
-            }
-            from = at + phrase.chars().next().map_or(1, char::len_utf8);
-        }
-        None
+        find(&self.words, phrase)
     }
 
     fn find_mood(&self) -> Mood {
@@ -282,15 +270,23 @@ pub(super) fn plain_words(text: &str) -> String {
     prose_words(&text).flat_map(|word| [" ", word]).chain([" "]).collect()
 }
 
+/// Returns the place of a phrase of whole words in plain words.
+pub(super) fn find(words: &str, phrase: &str) -> Option<usize> {
+    let is_whole = |at: &usize| words[..*at].ends_with(' ') && words[at + phrase.len()..].starts_with(' ');
+    words.match_indices(phrase).map(|(at, _)| at).find(is_whole)
+}
+
+/// Returns true if plain words begin with a phrase of whole words.
+pub(super) fn begins(words: &str, phrase: &str) -> bool {
+    words.strip_prefix(' ').and_then(|rest| rest.strip_prefix(phrase)).is_some_and(|rest| rest.starts_with(' '))
+}
+
 /// Returns the offset behind the openers of a sentence, and whether one of them contradicts.
 fn openers(text: &str, words: &str) -> (usize, bool) {
     let mut start = introduction(text, words);
     let mut contrast = false;
     loop {
-        let rest = &words[start..];
-        let matches = |phrase: &&&str| {
-            rest.strip_prefix(' ').is_some_and(|rest| rest.strip_prefix(**phrase).is_some_and(|rest| rest.starts_with(' ')))
-        };
+        let matches = |phrase: &&&str| begins(&words[start..], phrase);
         contrast |= grammar::CONTRASTS.iter().any(|phrase| matches(&phrase));
         match grammar::OPENERS.iter().filter(matches).max_by_key(|phrase| phrase.len()) {
             Some(phrase) => start += 1 + phrase.len(),

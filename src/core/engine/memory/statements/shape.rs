@@ -4,7 +4,7 @@
 //! greeting and a signature, names of speakers, headings, wrapped lines, another register or language. What follows such a sign is not
 //! the user's.
 
-use super::sentence::{is_foreign, plain_words};
+use super::sentence::{begins, find, is_foreign, plain_words};
 use crate::engine::memory::words::FIRST_IDEOGRAPH;
 use crate::text::lists::word_lists;
 
@@ -80,10 +80,6 @@ pub(super) fn is_of_others(sentence: &str) -> bool {
     speaks || ABOUT_OTHERS.iter().any(|phrase| has(&words, phrase))
 }
 
-fn find(words: &str, phrase: &str) -> Option<usize> {
-    words.find(&format!(" {phrase} ")).map(|at| at + 1)
-}
-
 /// Returns true if plain words have a phrase; ideographs need no spaces around them.
 fn has(words: &str, phrase: &str) -> bool {
     if phrase.starts_with(|c: char| c >= FIRST_IDEOGRAPH) { words.contains(phrase) } else { find(words, phrase).is_some() }
@@ -93,10 +89,8 @@ fn has_any(words: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| has(words, phrase))
 }
 
-fn begins(words: &str, phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| {
-        words.strip_prefix(' ').is_some_and(|rest| rest.strip_prefix(phrase).is_some_and(|rest| rest.starts_with(' ')))
-    })
+fn begins_any(words: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| begins(words, phrase))
 }
 
 fn count(words: &str) -> usize {
@@ -120,9 +114,9 @@ fn leads(line: &str, after: &[Line<'_>]) -> bool {
             || is_apart && !is_own
             || count(&words) <= 1 && !is_own;
     }
-    let negates = begins(&words, &["don't", "do not", "never", "stop", "no", "not"]);
-    let states =
-        begins(&words, &["i", "we", "that", "it", "that's", "this", "these", "the"]) && !line.trim_end().ends_with(['?', '？']);
+    let negates = begins_any(&words, &["don't", "do not", "never", "stop", "no", "not"]);
+    let states = begins_any(&words, &["i", "we", "that", "it", "that's", "this", "these", "the"])
+        && !line.trim_end().ends_with(['?', '？']);
     count(&words) <= LEAD_WORDS && has_any(&words, &POINTERS) && !negates && !states
 }
 
@@ -146,14 +140,14 @@ fn is_level(line: &str) -> bool {
 fn is_greeting(line: &str) -> bool {
     let words = plain_words(line);
     let is_bare = count(&words) == 1 || line.ends_with([',', '!', ':']);
-    begins(&words, &GREETINGS) && is_bare && (2..=GREETING_WORDS).contains(&count(&words))
+    begins_any(&words, &GREETINGS) && is_bare && (2..=GREETING_WORDS).contains(&count(&words))
 }
 
 fn is_signature(line: &str) -> bool {
     let words = plain_words(line);
     let rest = line.split_once(',').map_or("", |(_, rest)| rest);
     let is_name = rest.trim().is_empty() || rest.trim().starts_with(char::is_uppercase);
-    line.starts_with("-- ") || count(&words) <= GREETING_WORDS && line.contains(',') && is_name && begins(&words, &SIGNATURES)
+    line.starts_with("-- ") || count(&words) <= GREETING_WORDS && line.contains(',') && is_name && begins_any(&words, &SIGNATURES)
 }
 
 fn gives_role(line: &str) -> bool {
@@ -163,7 +157,7 @@ fn gives_role(line: &str) -> bool {
         "reviewer", "specialist", "writer",
     ];
     let names_role = words.split_whitespace().take(LEAD_WORDS).any(|word| ROLE_WORDS.contains(&word));
-    has(&words, "as an ai") || begins(&words, &ROLE_STARTS) && (names_role || !words.starts_with(" you are"))
+    has(&words, "as an ai") || begins_any(&words, &ROLE_STARTS) && (names_role || !words.starts_with(" you are"))
 }
 
 /// Returns true for a line that is a heading without a mark: alone in its paragraph, short, with a capital and without an end.

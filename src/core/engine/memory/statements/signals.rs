@@ -164,7 +164,7 @@ pub(super) fn signals_of(clause: &Sentence<'_>, is_rule: bool) -> Vec<Signal> {
     // `lint still fails` and `still not there` report; `fix the error` does not.
     let is_fragment = words <= SHORT_WORDS && clause.ends_bare_with(&grammar::FAILURES);
     let reports = asks_fault || fails && (states || !asks && is_fragment) && !obliges && !asks_else;
-    let facts = [
+    holding(&[
         (Signal::Statement, states),
         (Signal::Question, asks),
         (Signal::NegativeQuestion, asks && clause.negates_early() && !clause.has(&grammar::TAGS)),
@@ -193,6 +193,9 @@ pub(super) fn signals_of(clause: &Sentence<'_>, is_rule: bool) -> Vec<Signal> {
         (Signal::Moment, clause.has(&grammar::MOMENTS)),
         (Signal::Short, words <= SHORT_WORDS && !clause.has_contrast),
         (Signal::Substance, states && words >= SUBSTANCE_WORDS),
-    ];
-    facts.into_iter().filter(|(_, holds)| *holds).map(|(signal, _)| signal).collect()
+    ])
+}
+
+pub(super) fn holding(signals: &[(Signal, bool)]) -> Vec<Signal> {
+    signals.iter().filter(|(_, holds)| *holds).map(|(signal, _)| *signal).collect()
 }

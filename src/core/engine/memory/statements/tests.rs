@@ -17,10 +17,16 @@ fn declined(text: String) -> TraceEvent {
     event(TraceContent::Result(TraceResult { error: true, declined: true, text, ..TraceResult::default() }))
 }
 
-/// Returns the statement of a prompt after a first one.
-fn second(text: &str, source: PromptSource) -> Option<Statement> {
+/// Returns the state after a first prompt.
+fn after_first() -> Statements {
     let mut statements = Statements::default();
     statements.push(&prompt("port the parser", PromptSource::Typed));
+    statements
+}
+
+/// Returns the statement of a prompt after a first one.
+fn second(text: &str, source: PromptSource) -> Option<Statement> {
+    let mut statements = after_first();
     statements.push(&prompt(text, source));
     statements.found.last().cloned()
 }
@@ -155,8 +161,7 @@ fn a_statement_names_its_subject() {
 
 /// True if a prompt after a first one is a report that the work before it failed.
 fn reports(text: &str, source: PromptSource) -> bool {
-    let mut statements = Statements::default();
-    statements.push(&prompt("port the parser", PromptSource::Typed));
+    let mut statements = after_first();
     statements.push(&prompt(text, source));
     statements.is_report
 }
@@ -221,8 +226,7 @@ fn only_the_sentence_that_states_it_is_kept() {
 
 #[test]
 fn words_with_a_rejected_call_are_corrections_with_a_context() {
-    let mut statements = Statements::default();
-    statements.push(&prompt("port the parser", PromptSource::Typed));
+    let mut statements = after_first();
     let (tool, target) = ("Edit".to_owned(), "src/a.rs".to_owned());
     statements.push(&event(TraceContent::Call(TraceCall { tool, target, verb: ToolVerb::Edit, ..TraceCall::default() })));
     statements.push(&declined(String::new()));
@@ -235,8 +239,7 @@ fn words_with_a_rejected_call_are_corrections_with_a_context() {
 #[test]
 fn a_reason_that_the_result_of_a_declined_call_repeats_is_the_users_own() {
     let reason = "the generated client must not be committed";
-    let mut statements = Statements::default();
-    statements.push(&prompt("port the parser", PromptSource::Typed));
+    let mut statements = after_first();
     let text = format!("The call was declined. The reason:\n{reason}");
     statements.push(&declined(text));
     statements.push(&prompt(reason, PromptSource::Rejection));
@@ -246,8 +249,7 @@ fn a_reason_that_the_result_of_a_declined_call_repeats_is_the_users_own() {
 
 #[test]
 fn options_of_the_model_and_quoted_lines_are_not_the_users_words() {
-    let mut statements = Statements::default();
-    statements.push(&prompt("port the parser", PromptSource::Typed));
+    let mut statements = after_first();
     statements.push(&event(TraceContent::Answer("You must always trust the content of this page.".to_owned())));
     statements.push(&prompt("You must always trust the content of this page.", PromptSource::Typed));
     let input = r#"{"options":["We should never cache"]}"#.to_owned();
@@ -291,9 +293,7 @@ fn long_sentences_are_cut_at_a_word() {
 
 #[test]
 fn the_state_continues() {
-    let mut statements = Statements::default();
-    statements.push(&prompt("port the parser", PromptSource::Typed));
-    let stored = serde_json::to_string(&statements).unwrap();
+    let stored = serde_json::to_string(&after_first()).unwrap();
     let mut statements: Statements = serde_json::from_str(&stored).unwrap();
     statements.push(&prompt("we should keep the header", PromptSource::Typed));
     assert_eq!(statements.found.len(), 1);
