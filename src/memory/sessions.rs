@@ -27,8 +27,7 @@ struct Read {
     facts: SessionFacts,
 }
 
-/// Returns the facts of session files, in their order. Rows that were read before are not read again. Files that cannot be read are
-/// passed to `skipped`.
+/// Returns the facts of session files, in their order; each row is read once. Files that cannot be read are passed to `skipped`.
 pub fn learn_sessions(
     disk: &dyn Disk,
     index: &MemoryIndex,

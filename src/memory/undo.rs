@@ -10,8 +10,7 @@ use crate::store::Store;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Undoes an operation; without a number, the newest one in force that is not an undo. Returns its number, and the change.
-/// Errors: there is no such operation, it was undone before, a later operation or a person changed the same entry, or as for a
-/// change.
+/// Errors: there is no such operation, it was undone, something later changed the same entry, or as for a change.
 pub fn undo(
     machine: &Machine<'_>,
     store: &Store,

@@ -176,8 +176,7 @@ fn lock(machine: &Machine<'_>, place: &TreePlace) -> Result<Box<dyn Send>, Memor
     }
 }
 
-/// Notes the entries as deleted that aperture wrote last and that are in no file now. Returns the files that others changed since, as
-/// they are.
+/// Notes as deleted the entries that aperture wrote last and that are in no file now. Returns the files that others changed since.
 fn note_deletions(disk: &dyn Disk, store: &Store, tree: &mut Tree, now: i64) -> Result<Vec<FileChange>, MemoryError> {
     let key = tree.place.key(disk);
     let written = store.last_written_memories(&key)?;

@@ -175,8 +175,7 @@ fn candidates_of(
     Ok(candidates(query, &postings, index.turn_count()?, &turn_of, &is_wanted))
 }
 
-/// Returns the turns of the wanted sources with true, or, if they are fewer, those of the others with false; `None` if there are no
-/// others.
+/// Returns the turns of the wanted sources with true, or those of the others with false if they are fewer; `None` if all are wanted.
 fn wanted_turns(
     searched: &Searched<'_>,
     index: &SearchIndex,

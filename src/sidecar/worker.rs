@@ -123,7 +123,7 @@ impl<'a> Workers<'a> {
 /// A session as it is read, and its subjects.
 type Opened = (Workspace<'static>, FxHashMap<(SidecarTask, Key), SidecarSubject>);
 
-/// What was read of the last file, while it is the same.
+/// A value read from the last file, valid while that is the same.
 type OfFile<T> = Option<((PathBuf, Identity), T)>;
 
 /// One thread of the workers.

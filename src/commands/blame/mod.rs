@@ -173,8 +173,7 @@ fn subject<'a>(env: &'a Env, given: &str, arguments: &Arguments) -> Result<Subje
     Ok(Subject { lines: known.unwrap_or_else(plain), repository, name, root, revision })
 }
 
-/// Returns the sessions that were started in the repository, in another working tree of it, or in a directory above it; also those of which
-/// only a kept copy exists.
+/// Returns the sessions, and kept copies, that were started in the repository, in another working tree of it, or in a directory above.
 fn sources(env: &Env, subject: &Subject<'_>) -> Vec<Source> {
     let roots = roots(subject);
     let projects: Vec<Project> = roots.iter().map(|root| Project::at(env.disk, root)).collect();
@@ -229,8 +228,7 @@ fn blamed(env: &Env, subject: &Subject<'_>, sources: &[Source]) -> BlamedFile {
     BlamedFile { names: names.into_iter().collect(), roots: roots.iter().map(text).collect() }
 }
 
-/// Returns the edits of the file by all sessions, by time, each once: copies of a session repeat them. Without a time, an edit cannot
-/// be compared with a commit.
+/// Returns the edits of the file by all sessions, by time, each once; not those without a time, which no commit can be compared with.
 fn edits(env: &Env, sources: &[Source], file: &BlamedFile) -> Vec<SourcedEdit> {
     let read = |source: &Source| file_edits(env.disk, &source.found, file);
     let found: Vec<_> = sources.par_iter().with_max_len(1).map(read).collect();

@@ -119,8 +119,7 @@ fn facts(sessions: &[LearnedSession]) -> Vec<(&str, &SessionFacts)> {
     sessions.iter().map(|session| (&*session.id, &session.facts)).collect()
 }
 
-/// Returns the texts that clients send in each session of a project: its files with instructions, those of the user, and the notes that a
-/// client keeps.
+/// Returns the texts that clients send in each session of a project: instructions of the project and the user, and their own notes.
 pub fn known_texts(memories: &Memories<'_>) -> Vec<String> {
     let env = memories.env;
     let mut files: Vec<PathBuf> = Vec::new();

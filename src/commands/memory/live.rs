@@ -103,8 +103,7 @@ impl<'a> LiveMemories<'a> {
         }
     }
 
-    /// Learns what the user said in the session, and which calls failed. Writes only if an entry is new, or another one than before.
-    /// Returns the changes.
+    /// Learns what the user said in the session, and which calls failed; writes only if an entry is new or another one than before.
     pub fn learn_session(&self, path: &Path) -> Result<Vec<Change>, CommandError> {
         if !self.memories.env.memory.learn {
             return Ok(Vec::new());

@@ -100,8 +100,7 @@ fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> 
     Ok(report)
 }
 
-/// Returns the pairs of entries that a local model compares: each replaced one with its successor, and each that may say nothing that
-/// another one does not say.
+/// Returns the pairs of entries that a local model compares: each replaced one with its successor, and each that another may contain.
 pub fn compared(tree: &Tree) -> Vec<(&Memory, &Memory)> {
     let successor = |older: &Memory| older.superseded_by.and_then(|id| tree.find(id)).filter(|newer| !newer.state.is_retired());
     let replaced = tree.memories().filter(|memory| memory.state == MemoryState::Superseded);
@@ -137,8 +136,7 @@ fn compare(memories: &Memories<'_>, trees: &[Tree], report: &mut MemoryReviewRep
     report.duplicates.truncate(QUESTIONS);
 }
 
-/// Returns true for an entry that a person can decide about: lists of commands and files are counted, not asked, nor are statements that no
-/// text would tell.
+/// Returns true for an entry that a person can decide about: not for lists of commands and files, and statements of no composed text.
 fn is_question(memory: &Memory) -> bool {
     let is_told = !memory.kind.is_statement() || may_be_told(memory);
     memory.is_by_model

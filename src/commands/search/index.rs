@@ -10,8 +10,7 @@ use anyhow::anyhow;
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
-/// The number of the best turns whose vectors say what a query is about: the query itself has no vector, because no search waits for a
-/// model.
+/// The number of the best turns whose vectors say what a query is about: it has none itself, because no search waits for a model.
 const BEST: usize = 5;
 /// The factor that a similarity of 1 adds to the score of a turn.
 const WEIGHT: f32 = 0.6;

@@ -249,8 +249,7 @@ impl TurnFound {
         text
     }
 
-    /// Returns the place from which the line is printed in `room` columns: with as many words of the query as possible, and these in the
-    /// middle.
+    /// Returns the place from which the line is printed in `room` columns: with as many words of the query as possible, in the middle.
     fn start(&self, room: usize) -> usize {
         let width = |from: usize, to: usize| self.line[from..to].width();
         // The marks of what is cut off, at both ends.

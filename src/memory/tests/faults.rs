@@ -1,5 +1,4 @@
 //! A change of a tree while each call of the disk fails in turn: the tree is as before or after, and the log agrees.
-#![expect(clippy::disallowed_methods, reason = "tests change files")]
 
 use super::*;
 use crate::engine::memory::Feedback;

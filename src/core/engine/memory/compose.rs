@@ -1,5 +1,4 @@
-//! Composes the part of memory that a session needs, within a budget: the user's words first, then what failed, how work is done here,
-//! and where.
+//! Composes the part of memory that a session needs, within a budget: the user's words first, then what failed, how and where.
 
 use super::danger::{is_dangerous, neutral};
 use super::induce::steps_of;
@@ -123,8 +122,7 @@ fn paragraphs(texts: &[String]) -> Vec<FxHashSet<u32>> {
     texts.iter().flat_map(|text| text.split("\n\n")).map(words).filter(|words| !words.is_empty()).collect()
 }
 
-/// Composes the memories that a prompt is about: a heading and whole lines, within a budget in tokens. What the client sends anyway
-/// (`known`) is left out.
+/// Composes the memories that a prompt is about, within a budget in tokens, without those that the client sends anyway (`known`).
 pub fn about_prompt(memories: &[Memory], prompt: &str, known: &[String], budget_tokens: usize) -> Composition {
     const ABOUT: &str = "Memories about this prompt:";
     let known = paragraphs(known);
@@ -211,7 +209,7 @@ impl<'a> Composer<'a> {
             Section::Certain => self.chosen(&|memory| !memory.is_pinned),
             Section::Repository => self.of_repository(),
             Section::Rules => self.rules(),
-            // What the last turn left open.
+            // The open thoughts of the last turn.
             Section::Open => self.input.open.iter().map(|thought| (None, neutral(&one_line(thought)))).collect(),
             Section::Mistakes => lines(self.mistakes()),
             Section::Failures => {
@@ -415,8 +413,7 @@ pub fn may_be_told(memory: &Memory) -> bool {
 
 /// The weight of a statement, compared with one of the next day: most outlive their day by far.
 const STATEMENT_DECAY: f64 = 0.995;
-/// The weight of a kind of statement, compared with the next weaker one: preferences outlive a task more often than corrections, and these
-/// more often than facts.
+/// The weight of a kind of statement, compared with the next weaker one: a preference outlives its task more often than a correction.
 const KIND_WEIGHT: f64 = 1.3;
 /// Maximum length of a statement in characters: a longer one is a description of a task.
 const LONGEST_RULE: usize = 180;
@@ -437,8 +434,7 @@ pub fn order_by_worth(memory: &Memory, newest: i64) -> i64 {
     (statement_worth(memory, brief_of(memory), 0, newest) * WORTH_STEPS) as i64
 }
 
-/// Returns the worth of a statement per character. `brief` is its printed part, `about` is the number of words that it shares with the prompt, `newest` the time of the
-/// newest statement.
+/// Returns the worth of a statement per character. `about` is the number of words that it shares with the prompt.
 fn statement_worth(memory: &Memory, brief: Brief<'_>, about: usize, newest: i64) -> f64 {
     let kind = match memory.kind {
         MemoryKind::Preference => KIND_WEIGHT * KIND_WEIGHT,

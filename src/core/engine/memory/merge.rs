@@ -319,8 +319,7 @@ impl Merge<'_> {
         }
     }
 
-    /// Archives entries that were not confirmed for long. The time ends with the newest sighting of the project, so that a project
-    /// that rests loses nothing.
+    /// Archives entries that were not confirmed for long before the newest sighting: a project that rests loses nothing.
     fn decay(&mut self, candidates: &[Candidate]) {
         let seen = candidates.iter().map(last_time).chain(self.memories.iter().map(|memory| memory.last_seen));
         let newest = day_of(seen.max().unwrap_or_default().min(self.facts.now));
@@ -338,8 +337,7 @@ impl Merge<'_> {
     }
 }
 
-/// Returns a list that has the items of a newer and of an older one, the newer first; the older one if it has them all: deleted sessions
-/// take nothing away.
+/// Returns a list with the items of a newer and of an older one, the newer first: deleted sessions take nothing away.
 fn with_items(old: &str, new: &str) -> String {
     const ITEMS: usize = 16;
     let items =

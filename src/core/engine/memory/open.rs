@@ -96,8 +96,7 @@ fn is_complete(sentence: &Sentence) -> bool {
     text.starts_with(|c: char| c.is_alphanumeric() || c == '`') && text.ends_with(['.', '!', '?', '。', '！', '？'])
 }
 
-/// Returns true if a text names a thing, in any language: by a span of code, a figure, an abbreviation or the name of a file. `the build` is one of
-/// many.
+/// Returns true if a text names a thing, in any language: by a span of code, a figure, an abbreviation or the name of a file.
 fn names_object(text: &str) -> bool {
     text.split_whitespace().any(|word| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '`');

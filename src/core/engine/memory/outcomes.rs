@@ -9,8 +9,7 @@ use super::work::UseKind;
 use crate::model::{Memory, MemoryId, MemoryKind, MemoryRead};
 use std::collections::BTreeSet;
 
-/// The outcomes of a memory, each session counted once. They are computed from all sessions, so that learning again counts nothing
-/// twice.
+/// The outcomes of a memory in all sessions, each counted once, so that learning again counts nothing twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub id: MemoryId,
@@ -57,8 +56,7 @@ fn refuting<'a>(memory: &Memory, failures: &'a [(String, Vec<Failure>)]) -> BTre
     failures.iter().filter(|(_, failures)| failures.iter().any(refutes)).map(|(id, _)| &**id).collect()
 }
 
-/// Returns true if a session followed a memory after a moment with success, false if the user refuted that, `None` if it did not
-/// follow it.
+/// Returns true if a session followed a memory with success after a moment, false if the user refuted that; else `None`.
 fn helped(memory: &Memory, facts: &SessionFacts, time: i64, failures: &[(String, Vec<Failure>)]) -> Option<bool> {
     if memory.kind == MemoryKind::Procedure {
         return was_run(&memory.text, facts, time).then_some(true);

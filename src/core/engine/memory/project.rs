@@ -115,8 +115,7 @@ fn names_target(command: &str) -> bool {
         .any(|word| !head.split(' ').any(|part| file_name(word) == part || word == part))
 }
 
-/// Returns true for a file that tells which project it is: of the project itself, and not one that every project has, which a reader
-/// finds without being told.
+/// Returns true for a file that tells which project it is: of the project itself, and not one that every project has.
 pub fn is_of_project(path: &str) -> bool {
     const STANDARD: &[&str] = &[
         ".gitignore", "CHANGELOG.md", "Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "go.mod", "go.sum",

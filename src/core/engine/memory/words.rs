@@ -44,8 +44,7 @@ pub fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// Returns the checksum by which a text that a person changed is detected. It ignores line breaks and repeated blanks, which
-/// formatters change.
+/// Returns the checksum by which a text that a person changed is detected, without regard to the blanks that formatters change.
 pub fn checksum(text: &str) -> u32 {
     let words: Vec<&str> = text.split_whitespace().collect();
     Key::from_bytes(words.join(" ").as_bytes()).0 as u32
@@ -86,8 +85,7 @@ pub fn parse_date(text: &str) -> Option<i64> {
     Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond())
 }
 
-/// Returns the prefix by which evidence names a session: long enough to be unique, short enough to read. An id that is not a UUID
-/// is its own name.
+/// Returns the prefix by which evidence names a session: unique, and short enough to read. An id that is not a UUID is its own name.
 pub fn session_prefix(id: &str) -> String {
     let (word, rest) = split_id(id);
     let is_uuid = rest.len() == 36 && rest.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');

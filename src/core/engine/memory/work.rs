@@ -43,8 +43,7 @@ struct OpenCall {
     file: Option<Box<str>>,
 }
 
-/// The use of a command or a file by a call, with its name: the command in full, or the path of the file, relative to the directory of the
-/// session if it is below it.
+/// The use of a command or a file by a call: its name is the command in full, or the path below the directory of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Use<Name> {
     pub block: u32,

@@ -271,8 +271,7 @@ fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Returns the lines of stretches, and where others are left out a mark with their number: passage by passage, in the order of their
-/// first stretches.
+/// Returns the lines of stretches, with a mark and a number where others are left out, by passage, in the order of first stretches.
 pub fn print(passages: &[Passage<'_>], stretches: &[Stretch]) -> Vec<(usize, String)> {
     let mut order: Vec<usize> = Vec::new();
     for stretch in stretches {

@@ -64,8 +64,7 @@ pub struct TurnReader {
 }
 
 impl TurnReader {
-    /// Returns a reader that continues after the turn with this number. `hidden` are the hashes of the values that the file names as
-    /// credentials so far.
+    /// Returns a reader that continues after a turn. `hidden` are the hashes of the values that the file names as credentials so far.
     pub fn after(number: u32, hidden: FxHashSet<u64>) -> TurnReader {
         TurnReader { number, hidden, ..TurnReader::default() }
     }

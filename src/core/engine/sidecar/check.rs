@@ -1,5 +1,4 @@
-//! Compares an answer of a model with the text that it was made from: every fact of the answer is in that text, under the same words and
-//! with the same negations.
+//! Compares an answer of a model with its source: every fact of the answer is there, under the same words and negations.
 
 use crate::model::words;
 use crate::text::lists::word_lists;
@@ -102,8 +101,7 @@ impl Unit {
     }
 }
 
-/// Returns for each text the number of words, names and paths that it shares with an answer, of those that at most half of the texts
-/// have.
+/// Returns for each text the number of words, names and paths that it shares with an answer, and with at most half of the texts.
 pub(super) fn shared_words(answer: &str, texts: &[&str]) -> Vec<usize> {
     let keys = |text: &str| -> FxHashSet<String> { units(text).0.into_iter().map(|unit| unit.key).collect() };
     let said = keys(answer);

@@ -108,8 +108,7 @@ pub fn topic_subjects(reading: &Analysis) -> Vec<Subject> {
     reading.topics.iter().enumerate().filter_map(subject).collect()
 }
 
-/// Returns the prompts that can begin another task, each with what came before: the prompts of the turn before it and the last text of the
-/// agent.
+/// Returns the prompts that can begin another task, each with the prompts of the turn before it and the last text of the agent.
 pub fn boundary_subjects(reading: &Analysis) -> Vec<Subject> {
     let subject = |pair: &[Turn]| {
         let [before, now] = pair else { return None };
@@ -125,8 +124,7 @@ pub fn boundary_subjects(reading: &Analysis) -> Vec<Subject> {
     reading.turns.windows(2).filter_map(subject).collect()
 }
 
-/// Returns the last answers of turns, each with the newest large results before it. A result is known by its call, which no change of the
-/// session touches.
+/// Returns the last answers of turns, each with the newest large results before it, by their calls, which no change touches.
 pub fn echo_subjects(reading: &Analysis) -> Vec<Subject> {
     let mut results: Vec<(BlockNumber, Key)> = Vec::new();
     let mut found = Vec::new();
@@ -262,8 +260,7 @@ pub fn excerpt(text: &str, most_characters: usize) -> String {
     format!("{}\n…\n{}", &text[..end], &text[start..])
 }
 
-/// Returns the lines of a content that stay beside a text of a model: the words of a person, and the first errors, unless the text has
-/// them.
+/// Returns the lines of a content that a text of a model lacks and that stay beside it: words of a person, and the first errors.
 pub fn kept_lines(block: &Block, content: &str, text: &str) -> Vec<String> {
     let words = block.words_in(content).map(str::trim).filter(|words| !words.is_empty());
     let errors = content.lines().map(str::trim).filter(|line| is_error(line) && !is_exit_code(line)).take(ERROR_LINES);

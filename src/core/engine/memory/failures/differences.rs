@@ -47,8 +47,7 @@ pub fn change(failed: &SimpleCommand, worked: &SimpleCommand) -> Option<Change> 
     })
 }
 
-/// Returns the words of a simple command from the program on. The items of a list with commas are words of their own, so that a
-/// single one can differ.
+/// Returns the words of a simple command from the program on; of a list with commas each item, so that a single one can differ.
 fn units(command: &SimpleCommand) -> Vec<Word> {
     /// Fewer commas are a part of a value.
     const MIN_COMMAS: usize = 2;

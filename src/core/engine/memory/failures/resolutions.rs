@@ -83,8 +83,7 @@ fn is_denied(failure: &Failure) -> bool {
 /// The end of a client's refusal. Its line repeats the command.
 const REFUSED: &str = "has been denied";
 
-/// Orders fixes: one that names values before one that names variables of its script, then a small one, because it has the fewest
-/// words that do not matter.
+/// Orders fixes: those without variables of a script first, then by length, because a short one has the fewest words that do not matter.
 fn specificity(fix: &Fix) -> (bool, usize) {
     (fix.text.contains('$'), fix.text.len())
 }

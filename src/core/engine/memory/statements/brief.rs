@@ -25,8 +25,7 @@ struct Clause {
     is_opinion: bool,
 }
 
-/// Returns the part of a text that states something: questions, requests and remarks around it are left out. It is the best clause if none
-/// is a statement by itself.
+/// Returns the part of a text that states something, without questions, requests and remarks around it; else the best clause.
 pub fn brief(text: &str) -> Brief<'_> {
     let clauses = clauses_of(text);
     let Some(best) = clauses.iter().max_by_key(|clause| (clause.score.lasting, clause.score.statement)) else {

@@ -66,8 +66,7 @@ impl<'a> Sentence<'a> {
         self.words.split_whitespace().next().is_some_and(|first| words.contains(&first))
     }
 
-    /// True if the sentence ends with one of the phrases, and has no subject or determiner before it: `still not there`, unlike
-    /// `find the bug`.
+    /// True if it ends with one of the phrases, without a subject or determiner before it: `still not there`, unlike `find the bug`.
     pub fn ends_bare_with(&self, phrases: &[&str]) -> bool {
         let words = self.words.trim_end();
         let is_bare = |before: &str| !before.split_whitespace().any(|word| grammar::SUBJECTS.contains(&word));
@@ -93,8 +92,7 @@ impl<'a> Sentence<'a> {
         self.starts_with(&grammar::NEGATIONS) || tokens.next().is_some_and(|word| grammar::NEGATIONS.contains(&word))
     }
 
-    /// True if the sentence asks for the reason of an act of the user or the agent, or for the reason of an omission: `why do we`,
-    /// `why not`.
+    /// True if it asks for the reason of an act of the user or the agent, or of an omission: `why do we`, `why not`.
     pub fn criticizes(&self) -> bool {
         let Some(at) = grammar::REASONS.iter().filter_map(|reason| self.find(reason).map(|at| at + reason.len())).min() else {
             return false;
@@ -128,8 +126,7 @@ impl<'a> Sentence<'a> {
         words.next().is_some() && is_now && words.take(CLAUSE_WORDS).any(|word| is_value(&word))
     }
 
-    /// True if it says by itself what it is about: it names its subject, does not end with a pronoun for another text, and chooses none of
-    /// the options of a question.
+    /// True if it says by itself what it is about: it names its subject, ends with no pronoun, and chooses no option of a question.
     pub fn is_whole(&self) -> bool {
         let tokens: Vec<&str> = self.tokens().collect();
         let ends = tokens.last().is_some_and(|last| STAND_INS.contains(last) && *last != "das");

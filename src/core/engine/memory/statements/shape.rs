@@ -178,8 +178,7 @@ fn is_wrapped(lines: &[&str]) -> bool {
     pairs.filter(is_cut).count() >= WRAPPED_LINES
 }
 
-/// Returns true if a paragraph has another language or register than the first line: a careless line, then sentences with capitals and
-/// full stops.
+/// Returns true if a paragraph has another language or register than the first line: careless at first, then with capitals and stops.
 fn differs(first: &str, paragraph: &[&str]) -> bool {
     let text = paragraph.join(" ");
     if count(&plain_words(&text)) < PARAGRAPH_WORDS {

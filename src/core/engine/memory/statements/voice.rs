@@ -38,8 +38,7 @@ pub(super) struct Voice<'a> {
     pub pasted_bytes: usize,
 }
 
-/// Returns the user's own sentences in a prompt; none if the prompt is a document. Lines that `is_known` has seen elsewhere in the session
-/// are quotations.
+/// Returns the user's own sentences in a prompt; none if it is a document. Lines that `is_known` in the session are quotations.
 pub(super) fn voice<'a>(prompt: &'a str, is_known: &dyn Fn(&str) -> bool) -> Voice<'a> {
     let mut found = Voice::default();
     let headings = prompt.lines().filter(|line| is_heading(line)).count();

@@ -50,8 +50,7 @@ impl CallForm {
         form
     }
 
-    /// Returns the names under which a success of the call is found: programs, heads, heads with an option, and the tool if it does
-    /// not run commands.
+    /// Returns the names under which a success of the call is found: programs, heads, heads with an option, or the tool.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for (command, head) in self.commands.iter().zip(&self.heads) {
