@@ -105,55 +105,51 @@ pub const COMMON: &[Parameter] = &[
     Parameter { source: Source::Flag, ..argument("json", "false", "JSON in place of text") },
 ];
 
+/// Returns a tool for a command of the same name, of which repeated calls have the same effect as one.
+const fn tool(effect: Effect, name: &'static str, about: &'static str, parameters: &'static [Parameter]) -> Tool {
+    Tool { name, action: None, about, effect, idempotent: true, parameters }
+}
+
+const fn reads(name: &'static str, about: &'static str, parameters: &'static [Parameter]) -> Tool {
+    tool(Effect::Reads, name, about, parameters)
+}
+
+const fn adds(name: &'static str, about: &'static str, parameters: &'static [Parameter]) -> Tool {
+    tool(Effect::Adds, name, about, parameters)
+}
+
+const fn removes(name: &'static str, about: &'static str, parameters: &'static [Parameter]) -> Tool {
+    tool(Effect::Removes, name, about, parameters)
+}
+
 /// All tools.
 pub const TOOLS: &[Tool] = &[
-    Tool {
-        name: "manifest",
-        action: None,
-        about: "Summarize your context window in a few hundred tokens: its fill level, its parts with their costs, \
-                stale, pinned and archived blocks, and suggestions. Start here.",
-        effect: Effect::Reads,
-        idempotent: true,
-        parameters: &[
+    reads(
+        "manifest",
+        "Summarize your context window in a few hundred tokens: its fill level, its parts with their costs, \
+         stale, pinned and archived blocks, and suggestions. Start here.",
+        &[
             argument("tier", r#""summary""#, "Level of detail (default detailed)"),
             argument("since", r#""turn:12""#, "Only the differences since a turn, an operation or a snapshot; without tier"),
         ],
-    },
-    Tool {
-        name: "blocks",
-        action: None,
-        about: "List blocks of your context window with number, kind, tool, tokens and state. A block is one tool result, tool \
-                use, text or image; its number never changes.",
-        effect: Effect::Reads,
-        idempotent: true,
-        parameters: &[
+    ),
+    reads(
+        "blocks",
+        "List blocks of your context window with number, kind, tool, tokens and state. A block is one tool result, tool \
+         use, text or image; its number never changes.",
+        &[
             Parameter { about: "Blocks (default: window)", ..SELECTOR },
             argument("sort", r#""tokens""#, "Sort key (default number)"),
         ],
-    },
-    Tool {
-        name: "show",
-        action: None,
-        about: "Show the current content of blocks.",
-        effect: Effect::Reads,
-        idempotent: true,
-        parameters: &[SELECTOR],
-    },
-    Tool {
-        name: "recall",
-        action: None,
-        about: "Read content outside your context window: archived, shortened and compacted blocks. Takes block numbers (then \
-                you get the full original text at once), a question (then the matching passages), or turns (then their headers, \
-                summaries or full texts, in the window or not). Changes nothing.",
-        effect: Effect::Reads,
-        idempotent: true,
-        parameters: &[
-            Parameter {
-                name: "query",
-                about: "A question or keywords, or block numbers",
-                example: r#""how are tokens refreshed""#,
-                ..SELECTOR
-            },
+    ),
+    reads("show", "Show the current content of blocks.", &[SELECTOR]),
+    reads(
+        "recall",
+        "Read content outside your context window: archived, shortened and compacted blocks. Takes block numbers (then \
+         you get the full original text at once), a question (then the matching passages), or turns (then their headers, \
+         summaries or full texts, in the window or not). Changes nothing.",
+        &[
+            argument("query", r#""how are tokens refreshed""#, "A question or keywords, or block numbers"),
             Parameter {
                 source: Source::Flags(&["session", "project", "all", "memory"]),
                 ..argument(
@@ -167,16 +163,13 @@ pub const TOOLS: &[Tool] = &[
             argument("as", r#""summary""#, "Form of the turns (default mixed: summaries, and full texts while the tokens last)"),
             argument("priority", r#""recent""#, "Turns that get the tokens first: the newest, by the query, or as listed"),
         ],
-    },
-    Tool {
-        name: "search",
-        action: None,
-        about: "Find earlier work by its words: turns of all sessions on this machine, of every project and client, also archived, \
-                compacted and deleted ones. The best sessions first, each with its turns and their best lines. Words, \"a phrase\", \
-                -without. With session, only that one; yours is left out.",
-        effect: Effect::Reads,
-        idempotent: true,
-        parameters: &[
+    ),
+    reads(
+        "search",
+        "Find earlier work by its words: turns of all sessions on this machine, of every project and client, also archived, \
+         compacted and deleted ones. The best sessions first, each with its turns and their best lines. Words, \"a phrase\", \
+         -without. With session, only that one; yours is left out.",
+        &[
             argument("query", r#""flaky login test""#, "Words; identifiers are found whole and by their parts"),
             argument("project", r#""/work/shop""#, "Only sessions of the project in this directory"),
             argument("since", r#""4w""#, "Only turns from this day on: 2026-11-01, yesterday, 7d, 2w"),
@@ -184,25 +177,19 @@ pub const TOOLS: &[Tool] = &[
             argument("path", r#""schema.sql""#, "Only calls on files whose path contains this, and texts that name it"),
             argument("limit", "5", "Sessions (default 10)"),
         ],
-    },
-    Tool {
-        name: "expand",
-        action: None,
-        about: "Restore shortened or archived blocks in the session, and return their content at once.",
-        effect: Effect::Adds,
-        idempotent: true,
-        parameters: &[Parameter { example: "412", ..SELECTOR }, DRY_RUN],
-    },
-    Tool {
-        name: "compress",
-        action: None,
-        about: "Make room: shorten blocks. Say which by selector, or stale (stale blocks only), or preset (older ones too), or budget (until \
-                the window fits). Originals are kept: expand restores them. One call for many blocks is cheaper than many calls. Unless the \
-                settings say otherwise, the user approves it first: what a selector names waits for that, stale, preset and budget \
-                are refused.",
-        effect: Effect::Removes,
-        idempotent: true,
-        parameters: &[
+    ),
+    adds(
+        "expand",
+        "Restore shortened or archived blocks in the session, and return their content at once.",
+        &[Parameter { example: "412", ..SELECTOR }, DRY_RUN],
+    ),
+    removes(
+        "compress",
+        "Make room: shorten blocks. Say which by selector, or stale (stale blocks only), or preset (older ones too), or budget (until \
+         the window fits). Originals are kept: expand restores them. One call for many blocks is cheaper than many calls. Unless the \
+         settings say otherwise, the user approves it first: what a selector names waits for that, stale, preset and budget \
+         are refused.",
+        &[
             SELECTOR,
             argument("stale", "true", "Old content that is very unlikely to be needed again"),
             argument("budget", r#""120k""#, "Maximum size of the window after it: tokens, or a share of its size such as 50%"),
@@ -210,193 +197,118 @@ pub const TOOLS: &[Tool] = &[
             argument("preset", r#""balanced""#, "Strength of compression"),
             DRY_RUN,
         ],
-    },
-    Tool {
-        name: "archive",
-        action: None,
-        about: "Make room: move blocks that are no longer needed out of the window. One line replaces each; recall returns it \
-                at once. It needs the user's approval, unless the settings allow it.",
-        effect: Effect::Removes,
-        idempotent: true,
-        parameters: &[
+    ),
+    removes(
+        "archive",
+        "Make room: move blocks that are no longer needed out of the window. One line replaces each; recall returns it \
+         at once. It needs the user's approval, unless the settings allow it.",
+        &[
             Parameter { example: r#""3..9""#, ..SELECTOR },
             argument("reason", r#""auth is done""#, "Reason, in a few words: it is part of the remaining line"),
             DRY_RUN,
         ],
-    },
-    Tool {
-        name: "pin",
-        action: None,
-        about: "Protect blocks that must stay verbatim: they are not shortened and survive compaction.",
-        effect: Effect::Adds,
-        idempotent: true,
-        parameters: &[
+    ),
+    adds(
+        "pin",
+        "Protect blocks that must stay verbatim: they are not shortened and survive compaction.",
+        &[
             Parameter { example: "12", ..SELECTOR },
             Parameter {
                 source: Source::Flags(&["here", "top", "bottom"]),
                 ..argument("at", r#""top""#, "Position at which it is restored after a compaction (default here)")
             },
         ],
-    },
-    Tool {
-        name: "unpin",
-        action: None,
-        about: "No longer protect blocks that you pinned.",
-        effect: Effect::Adds,
-        idempotent: true,
-        parameters: &[Parameter { example: r#""pinned""#, ..SELECTOR }],
-    },
-    Tool {
-        name: "focus",
-        action: None,
-        about: "Mark the blocks that are relevant now: they are listed first and not shortened for some turns. Existing marks \
-                stay.",
-        effect: Effect::Adds,
-        idempotent: true,
-        parameters: &[Parameter { example: r#""\"auth flow\"""#, ..SELECTOR }],
-    },
-    Tool {
-        name: "unfocus",
-        action: None,
-        about: "Clear your focus marks.",
-        effect: Effect::Adds,
-        idempotent: true,
-        parameters: &[Parameter { about: "Blocks (default: all that you marked)", ..SELECTOR }],
-    },
-    Tool {
-        name: "update",
-        action: None,
-        about: "Replace the text of one block, such as a plan that has changed. The original is kept. It needs \
-                the user's approval, unless the settings allow it.",
-        effect: Effect::Removes,
-        idempotent: true,
-        parameters: &[
+    ),
+    adds("unpin", "No longer protect blocks that you pinned.", &[Parameter { example: r#""pinned""#, ..SELECTOR }]),
+    adds(
+        "focus",
+        "Mark the blocks that are relevant now: they are listed first and not shortened for some turns. Existing marks \
+         stay.",
+        &[Parameter { example: r#""\"auth flow\"""#, ..SELECTOR }],
+    ),
+    adds("unfocus", "Clear your focus marks.", &[Parameter { about: "Blocks (default: all that you marked)", ..SELECTOR }]),
+    removes(
+        "update",
+        "Replace the text of one block, such as a plan that has changed. The original is kept. It needs \
+         the user's approval, unless the settings allow it.",
+        &[
             Parameter { about: "One block: its number", example: "12", ..SELECTOR },
-            Parameter {
-                name: "text",
-                about: "The new text; for a tool use its input, a JSON object",
-                example: r#""the current plan""#,
-                ..SELECTOR
-            },
+            argument("text", r#""the current plan""#, "The new text; for a tool use its input, a JSON object"),
             DRY_RUN,
         ],
-    },
+    ),
     Tool {
-        name: "create",
-        action: None,
-        about: "Add a note to the session: a decision, a finding, a state to remember. It is sent with the next prompt.",
-        effect: Effect::Adds,
         idempotent: false,
-        parameters: &[
-            Parameter {
-                name: "text",
-                about: "The note",
-                example: r#""the tests need a database: start it with make db""#,
-                ..SELECTOR
-            },
-            DRY_RUN,
-        ],
+        ..adds(
+            "create",
+            "Add a note to the session: a decision, a finding, a state to remember. It is sent with the next prompt.",
+            &[argument("text", r#""the tests need a database: start it with make db""#, "The note"), DRY_RUN],
+        )
     },
-    Tool {
-        name: "housekeeping",
-        action: None,
-        about: "Record your words about a turn: a header that replaces that of summaries, decisions and changes. What the turn does not \
-                show is marked as claimed. Off unless the settings allow it.",
-        effect: Effect::Adds,
-        idempotent: true,
-        parameters: &[
-            Parameter {
-                name: "words",
-                about: "A JSON object with response_header (12 tokens), context_summary, key_decisions, code_changes, user",
-                example: r#""{\"response_header\": \"parser keeps comments\"}""#,
-                ..SELECTOR
-            },
+    adds(
+        "housekeeping",
+        "Record your words about a turn: a header that replaces that of summaries, decisions and changes. What the turn does not \
+         show is marked as claimed. Off unless the settings allow it.",
+        &[
+            argument(
+                "words",
+                r#""{\"response_header\": \"parser keeps comments\"}""#,
+                "A JSON object with response_header (12 tokens), context_summary, key_decisions, code_changes, user",
+            ),
             argument("turn", "7", "The turn (default: the last one)"),
             DRY_RUN,
         ],
-    },
+    ),
     Tool {
-        name: "remember",
         action: Some(("memory", "add")),
-        about: "Keep a lesson for later sessions of this project: a correction, a fix, a fact about the project. In your words, one to three \
-                lines, no credentials. It is pending until the user accepts it. recall with scope memory finds it.",
-        effect: Effect::Adds,
-        idempotent: true,
-        parameters: &[
-            argument("text", r#""make lint needs the network""#, "The lesson"),
-            argument("kind", r#""environment""#, "Kind (default: by file, else fact)"),
-            argument("file", r#""gotchas""#, "File, such as gotchas or release-workflow (default: by kind)"),
-            DRY_RUN,
-        ],
+        ..adds(
+            "remember",
+            "Keep a lesson for later sessions of this project: a correction, a fix, a fact about the project. In your words, one to three \
+             lines, no credentials. It is pending until the user accepts it. recall with scope memory finds it.",
+            &[
+                argument("text", r#""make lint needs the network""#, "The lesson"),
+                argument("kind", r#""environment""#, "Kind (default: by file, else fact)"),
+                argument("file", r#""gotchas""#, "File, such as gotchas or release-workflow (default: by kind)"),
+                DRY_RUN,
+            ],
+        )
     },
-    Tool {
-        name: "diff",
-        action: None,
-        about: "Show what aperture changed in the session, as lines removed and added.",
-        effect: Effect::Reads,
-        idempotent: true,
-        parameters: &[
-            Parameter {
-                name: "from",
-                about: "Start: an operation number from log, a snapshot, or original (default)",
-                example: "1",
-                ..SELECTOR
-            },
-            Parameter {
-                name: "to",
-                about: "End: an operation or a snapshot (default now); needs from",
-                example: "2",
-                ..SELECTOR
-            },
+    reads(
+        "diff",
+        "Show what aperture changed in the session, as lines removed and added.",
+        &[
+            argument("from", "1", "Start: an operation number from log, a snapshot, or original (default)"),
+            argument("to", "2", "End: an operation or a snapshot (default now); needs from"),
             argument("stat", "true", "One line per block"),
         ],
-    },
+    ),
+    reads("log", "List the operations on the session and who made them, with their numbers for undo and diff.", &[]),
     Tool {
-        name: "log",
-        action: None,
-        about: "List the operations on the session and who made them, with their numbers for undo and diff.",
-        effect: Effect::Reads,
-        idempotent: true,
-        parameters: &[],
-    },
-    Tool {
-        name: "undo",
-        action: None,
-        about: "Undo an operation: the last one, or one by its number in the log.",
-        effect: Effect::Removes,
         idempotent: false,
-        parameters: &[
-            Parameter { name: "operation", about: "Its number (default: the last one)", example: "3", ..SELECTOR },
-            DRY_RUN,
-        ],
+        ..removes(
+            "undo",
+            "Undo an operation: the last one, or one by its number in the log.",
+            &[argument("operation", "3", "Its number (default: the last one)"), DRY_RUN],
+        )
     },
-    Tool {
-        name: "summary",
-        action: None,
-        about: "Summarize the session: goal, story, state, next steps. Or single turns, each in a few lines.",
-        effect: Effect::Reads,
-        idempotent: true,
-        parameters: &[argument("turns", r#""3..5""#, "Only these turns, such as 3..5, 3.. or 4")],
-    },
-    Tool {
-        name: "pack",
-        action: None,
-        about: "Print what a session holds in a number of tokens: words of the user, files, commands, failures, code, texts.",
-        effect: Effect::Reads,
-        idempotent: true,
-        parameters: &[
+    reads(
+        "summary",
+        "Summarize the session: goal, story, state, next steps. Or single turns, each in a few lines.",
+        &[argument("turns", r#""3..5""#, "Only these turns, such as 3..5, 3.. or 4")],
+    ),
+    reads(
+        "pack",
+        "Print what a session holds in a number of tokens: words of the user, files, commands, failures, code, texts.",
+        &[
             argument("budget", "4000", "Maximum number of tokens"),
             argument("query", r#""retry limit""#, "Words whose lines come first"),
         ],
-    },
-    Tool {
-        name: "explain",
-        action: None,
-        about: "Explain one block: why it is stale or in use, references to it, its content at each level.",
-        effect: Effect::Reads,
-        idempotent: true,
-        parameters: &[Parameter { about: "One block: its number", example: "12", ..SELECTOR }],
-    },
+    ),
+    reads(
+        "explain",
+        "Explain one block: why it is stale or in use, references to it, its content at each level.",
+        &[Parameter { about: "One block: its number", example: "12", ..SELECTOR }],
+    ),
 ];
 
 impl Tool {
