@@ -7,21 +7,20 @@ use crate::engine::model_commands::ranges;
 use crate::model::{BlockNumber, Level, ProposalNumber};
 
 impl Screen {
-    pub(super) fn press_in_map(&mut self, name: &str) -> Vec<Task> {
+    pub(super) fn press_in_map(&mut self, name: &str) {
         let prefix = std::mem::take(&mut self.prefix);
         let action = match keys::action(&prefix, name) {
             Ok(Some(action)) => action,
-            Ok(None) => return Vec::new(),
+            Ok(None) => return,
             Err(prefix) => {
                 self.prefix = prefix;
-                return Vec::new();
+                return;
             }
         };
-        if let Some(why) = self.why_disabled(action) {
-            self.say(format!("{}: {why}", keys::key_of(action)));
-            return Vec::new();
+        match self.why_disabled(action) {
+            Some(why) => self.say(format!("{}: {why}", keys::key_of(action))),
+            None => self.act(action),
         }
-        self.act(action)
     }
 
     /// Returns the reason why an action is not possible now.
@@ -54,7 +53,7 @@ impl Screen {
         self.marked.iter().copied().collect()
     }
 
-    pub(super) fn act(&mut self, action: Action) -> Vec<Task> {
+    pub(super) fn act(&mut self, action: Action) {
         let page = (if self.height == 0 { PAGE_ROWS * 2 } else { self.height } / 2).max(1);
         let is_all =
             |test: &dyn Fn(&BlockRow) -> bool| self.targets().iter().filter_map(|number| self.picture.block(*number)).all(test);
@@ -74,14 +73,13 @@ impl Screen {
                     MapForm::Areas => MapForm::Turns,
                 };
                 self.arrange();
-                self.go(if self.form == MapForm::Turns { usize::MAX } else { 0 })
+                self.go(if self.form == MapForm::Turns { usize::MAX } else { 0 });
             }
             Action::Mark => self.mark(self.at, self.at, true),
             Action::MarkRange => match self.range_start.take() {
                 None => {
                     self.range_start = Some(self.at);
                     self.say("v again marks up to there".to_owned());
-                    Vec::new()
                 }
                 Some(start) => self.mark(start.min(self.at), start.max(self.at), false),
             },
@@ -89,7 +87,6 @@ impl Screen {
             Action::Unmark => {
                 self.range_start = None;
                 self.unmark();
-                Vec::new()
             }
             Action::Compress => self.plan("compress"),
             // Half of the window is offered.
@@ -107,32 +104,24 @@ impl Screen {
                 let levels = self.detail.as_ref().map_or(0, |detail| detail.levels.len());
                 self.level = (self.level + 1) % (levels + 1);
                 self.scroll = 0;
-                Vec::new()
             }
             Action::Difference => {
                 self.is_difference = !self.is_difference;
                 self.level = self.level.max(1);
-                Vec::new()
             }
-            Action::ScrollDown => {
-                self.scroll += page / 2 + 1;
-                Vec::new()
-            }
-            Action::ScrollUp => {
-                self.scroll = self.scroll.saturating_sub(page / 2 + 1);
-                Vec::new()
-            }
+            Action::ScrollDown => self.scroll += page / 2 + 1,
+            Action::ScrollUp => self.scroll = self.scroll.saturating_sub(page / 2 + 1),
             Action::Search => self.ask(Purpose::Search, ""),
             Action::SearchAll => self.ask(Purpose::SearchAll, ""),
             Action::NextMatch => self.go_to_match(true),
             Action::PreviousMatch => self.go_to_match(false),
             Action::Select => self.ask(Purpose::Select, ""),
-            Action::Sessions => vec![Task::Sessions],
-            Action::Resume => vec![Task::Leave(Some(self.picture.resume.clone()))],
+            Action::Sessions => self.tasks.push(Task::Sessions),
+            Action::Resume => self.tasks.push(Task::Leave(Some(self.picture.resume.clone()))),
             Action::Mouse => {
                 self.has_mouse = !self.has_mouse;
                 self.say(format!("the mouse is {}", if self.has_mouse { "on: m gives it back to the terminal" } else { "off" }));
-                vec![Task::Mouse(self.has_mouse)]
+                self.tasks.push(Task::Mouse(self.has_mouse));
             }
             Action::Command => self.ask(Purpose::Command, ""),
             Action::Accept => self.decide("approve"),
@@ -145,13 +134,12 @@ impl Screen {
                 };
                 let entries = keys::BINDINGS.iter().map(line).collect();
                 self.mode = Mode::List { title: "keys".to_owned(), entries, field: Field::default(), at: 0 };
-                Vec::new()
             }
-            Action::Quit => vec![Task::Leave(None)],
+            Action::Quit => self.tasks.push(Task::Leave(None)),
         }
     }
 
-    pub(super) fn open(&mut self) -> Vec<Task> {
+    pub(super) fn open(&mut self) {
         match self.rows.get(self.at).cloned() {
             Some(Row::Turn(at)) => {
                 let turn = self.picture.turns[at].number;
@@ -161,26 +149,24 @@ impl Screen {
             }
             Some(Row::File { path, .. }) if self.open_files.remove(&path) => {}
             Some(Row::File { path, .. }) => drop(self.open_files.insert(path)),
-            Some(Row::Subagent(at)) => return vec![Task::Read(Some(self.picture.subagents[at].path.clone()))],
+            Some(Row::Subagent(at)) => {
+                return self.tasks.push(Task::Read(Some(self.picture.subagents[at].path.clone())));
+            }
             // A block closes what it is in.
             Some(Row::Block(_)) => {
                 let parent = (0..self.at).rev().find(|at| !matches!(self.rows[*at], Row::Block(_)));
-                return match parent {
-                    Some(parent) => {
-                        self.at = parent;
-                        self.open()
-                    }
-                    None => Vec::new(),
-                };
+                let Some(parent) = parent else { return };
+                self.at = parent;
+                return self.open();
             }
             None => {}
         }
         self.arrange();
-        self.explain()
+        self.explain();
     }
 
     /// Marks rows; with `toggles`, unmarks them if all are marked, and continues at the next row.
-    pub(super) fn mark(&mut self, first: usize, last: usize, toggles: bool) -> Vec<Task> {
+    pub(super) fn mark(&mut self, first: usize, last: usize, toggles: bool) {
         let rows: Vec<Row> = self.rows.iter().take(last + 1).skip(first).cloned().collect();
         let numbers: Vec<BlockNumber> = rows.iter().flat_map(|row| self.blocks_of(row)).collect();
         self.selected = None;
@@ -192,12 +178,13 @@ impl Screen {
                 self.marked.insert(number);
             }
         }
-        let mut tasks = if toggles { self.go(self.at + 1) } else { Vec::new() };
-        tasks.extend(self.estimated());
-        tasks
+        if toggles {
+            self.go(self.at + 1);
+        }
+        self.estimated();
     }
 
-    pub(super) fn mark_same(&mut self) -> Vec<Task> {
+    pub(super) fn mark_same(&mut self) {
         let Some(block) = self.block_at(self.at).cloned() else { return self.mark(self.at, self.at, false) };
         let is_same = |other: &BlockRow| match block.file.is_empty() {
             true => other.sort == block.sort && other.kind == block.kind,
@@ -207,18 +194,18 @@ impl Screen {
             self.picture.blocks.iter().filter(|other| is_same(other)).map(|other| other.number).collect();
         self.marked.extend(same);
         self.selected = None;
-        self.estimated()
+        self.estimated();
     }
 
     /// Requests the effect of compressing what is marked.
-    pub(super) fn estimated(&mut self) -> Vec<Task> {
+    pub(super) fn estimated(&mut self) {
         self.estimate = None;
         if self.marked.is_empty() {
-            return Vec::new();
+            return;
         }
         let words = self.line_about("compress");
         self.estimate = Some(Plan { words: words.clone(), effect: None });
-        vec![Task::Plan(words)]
+        self.tasks.push(Task::Plan(words));
     }
 
     /// Returns a command line about the session.
@@ -238,35 +225,35 @@ impl Screen {
         line
     }
 
-    pub(super) fn plan(&mut self, command: &str) -> Vec<Task> {
-        self.confirm(self.line_about(command))
+    pub(super) fn plan(&mut self, command: &str) {
+        self.confirm(self.line_about(command));
     }
 
     /// Shows the effect of a command line, and asks.
-    pub(super) fn confirm(&mut self, words: Vec<String>) -> Vec<Task> {
+    pub(super) fn confirm(&mut self, words: Vec<String>) {
         self.command = text(&words);
         let known = self.estimate.clone().filter(|plan| plan.words == words && plan.effect.is_some());
         let is_known = known.is_some();
         self.mode = Mode::Confirm(known.unwrap_or(Plan { words: words.clone(), effect: None }));
-        if is_known { Vec::new() } else { vec![Task::Plan(words)] }
+        self.tasks.extend((!is_known).then_some(Task::Plan(words)));
     }
 
-    pub(super) fn execute(&mut self, words: Vec<String>) -> Vec<Task> {
+    pub(super) fn execute(&mut self, words: Vec<String>) {
         self.command = text(&words);
-        vec![Task::Execute(words)]
+        self.tasks.push(Task::Execute(words));
     }
 
-    pub(super) fn decide(&mut self, command: &str) -> Vec<Task> {
-        let Some((number, _)) = self.picture.proposals.first() else { return Vec::new() };
+    pub(super) fn decide(&mut self, command: &str) {
+        let Some((number, _)) = self.picture.proposals.first() else { return };
         let number: ProposalNumber = *number;
         let mut line = self.line(&[command, &number.to_string()]);
         if self.picture.is_open && command == "approve" {
             line.push("--live".to_owned());
         }
-        self.execute(line)
+        self.execute(line);
     }
 
-    pub(super) fn planned(&mut self, words: Vec<String>, effect: Result<Effect, String>) -> Vec<Task> {
+    pub(super) fn planned(&mut self, words: Vec<String>, effect: Result<Effect, String>) {
         match &mut self.mode {
             Mode::Confirm(plan) if plan.words == words => match effect {
                 Ok(effect) if !effect.is_nothing => plan.effect = Some(Ok(effect)),
@@ -285,25 +272,17 @@ impl Screen {
                 }
             }
         }
-        Vec::new()
     }
 
-    pub(super) fn press_in_confirmation(&mut self, name: &str, plan: Plan) -> Vec<Task> {
+    pub(super) fn press_in_confirmation(&mut self, name: &str, plan: Plan) {
         match name {
             "y" if matches!(plan.effect, Some(Ok(_))) => {
                 self.unmark();
-                self.execute(plan.words)
+                self.execute(plan.words);
             }
-            // The effect is not known yet.
-            "y" => {
-                self.mode = Mode::Confirm(plan);
-                Vec::new()
-            }
-            "n" | "Esc" | "q" => Vec::new(),
-            _ => {
-                self.mode = Mode::Confirm(plan);
-                Vec::new()
-            }
+            "n" | "Esc" | "q" => {}
+            // Also `y`, while the effect is not known yet.
+            _ => self.mode = Mode::Confirm(plan),
         }
     }
 

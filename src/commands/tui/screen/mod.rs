@@ -209,6 +209,8 @@ pub(super) struct Screen {
     prefix: String,
     ignored_until: u64,
     now: u64,
+    /// Work for the worker that the current event requests.
+    tasks: Vec<Task>,
 }
 
 impl Screen {
@@ -232,15 +234,12 @@ impl Screen {
             self.toast = None;
         }
         match event {
-            Event::Key(key) if now < self.ignored_until && keys::name(&key) != "Ctrl-c" => Vec::new(),
+            Event::Key(key) if now < self.ignored_until && keys::name(&key) != "Ctrl-c" => {}
             Event::Key(key) => self.press(&key),
             Event::Mouse(mouse) => self.click(mouse),
-            Event::Focus(is_here) => {
-                self.ignored_until = if is_here { now + FOCUS_MILLISECONDS } else { 0 };
-                Vec::new()
-            }
-            Event::Resized | Event::Tick => Vec::new(),
-            Event::Touched => vec![Task::Read(None)],
+            Event::Focus(is_here) => self.ignored_until = if is_here { now + FOCUS_MILLISECONDS } else { 0 },
+            Event::Resized | Event::Tick => {}
+            Event::Touched => self.tasks.push(Task::Read(None)),
             Event::Picture(picture) => self.show(*picture),
             Event::Explained(detail) => {
                 let is_shown = self.block_at(self.at).is_some_and(|block| block.number == detail.number);
@@ -248,7 +247,6 @@ impl Screen {
                     self.level = self.level.min(detail.levels.len());
                     self.detail = Some(*detail);
                 }
-                Vec::new()
             }
             Event::Planned(words, effect) => self.planned(words, effect),
             Event::Executed(words, effect) => {
@@ -257,12 +255,11 @@ impl Screen {
                     Ok(effect) => self.executed(&words, &effect),
                     Err(error) => self.say(error),
                 }
-                vec![Task::Read(None)]
+                self.tasks.push(Task::Read(None));
             }
             Event::Printed(title, text) => {
                 let lines = text.lines().map(str::to_owned).collect();
                 self.mode = Mode::Text { title, lines, at: 0 };
-                Vec::new()
             }
             Event::Found { query, in_all, entries } => self.found(&query, in_all, entries),
             Event::Selected(text, Ok(numbers)) => {
@@ -270,25 +267,19 @@ impl Screen {
                 let was_empty = self.marked.is_empty();
                 self.marked.extend(numbers.into_iter().filter(|number| self.picture.block(*number).is_some()));
                 self.selected = Some(text).filter(|_| was_empty);
-                self.estimated()
+                self.estimated();
             }
-            Event::Selected(_, Err(error)) | Event::Failed(error) => {
-                self.say(error);
-                Vec::new()
-            }
-            Event::Completed(words, candidates) => {
-                self.completed(&words, &candidates);
-                Vec::new()
-            }
+            Event::Selected(_, Err(error)) | Event::Failed(error) => self.say(error),
+            Event::Completed(words, candidates) => self.completed(&words, &candidates),
             Event::Sessions(entries) => {
                 self.mode = Mode::List { title: "sessions".to_owned(), entries, field: Field::default(), at: 0 };
-                Vec::new()
             }
         }
+        std::mem::take(&mut self.tasks)
     }
 
     /// Shows a new state of the session; the cursor, the marks and what is open stay.
-    fn show(&mut self, picture: Picture) -> Vec<Task> {
+    fn show(&mut self, picture: Picture) {
         let is_other = picture.path != self.picture.path;
         let before = self.rows.get(self.at).cloned();
         let key = before.as_ref().map(|row| self.key(row));
@@ -315,7 +306,7 @@ impl Screen {
             self.say(format!("new blocks: {sign}{}", crate::engine::amount(added.abs().round() as u64)));
         }
         self.detail = None;
-        self.explain()
+        self.explain();
     }
 
     fn key(&self, row: &Row) -> (u32, BlockNumber, String) {
@@ -416,24 +407,24 @@ impl Screen {
     }
 
     /// Requests the detail of the row under the cursor.
-    fn explain(&mut self) -> Vec<Task> {
+    fn explain(&mut self) {
         let number = self.block_at(self.at).map(|block| block.number);
         if self.detail.as_ref().map(|detail| detail.number) == number {
-            return Vec::new();
+            return;
         }
         (self.detail, self.level, self.scroll) = (None, 0, 0);
-        number.map(Task::Explain).into_iter().collect()
+        self.tasks.extend(number.map(Task::Explain));
     }
 
-    fn go(&mut self, at: usize) -> Vec<Task> {
+    fn go(&mut self, at: usize) {
         self.at = at.min(self.rows.len().saturating_sub(1));
-        self.explain()
+        self.explain();
     }
 
     /// Goes to the row of a click, and opens it if it is there already; the wheel moves by rows.
-    fn click(&mut self, mouse: MouseEvent) -> Vec<Task> {
+    fn click(&mut self, mouse: MouseEvent) {
         if !matches!(self.mode, Mode::Map) {
-            return Vec::new();
+            return;
         }
         match mouse.kind {
             MouseEventKind::ScrollDown => self.go(self.at + 3),
@@ -443,17 +434,17 @@ impl Screen {
                 match self.places.iter().find(|(place, _)| place.contains(position)) {
                     Some((_, at)) if *at == self.at => self.act(keys::Action::Open),
                     Some((_, at)) => self.go(*at),
-                    None => Vec::new(),
+                    None => {}
                 }
             }
-            _ => Vec::new(),
+            _ => {}
         }
     }
 
-    fn press(&mut self, key: &KeyEvent) -> Vec<Task> {
+    fn press(&mut self, key: &KeyEvent) {
         let name = keys::name(key);
         if name == "Ctrl-c" {
-            return vec![Task::Leave(None)];
+            return self.tasks.push(Task::Leave(None));
         }
         match std::mem::take(&mut self.mode) {
             Mode::Map => self.press_in_map(&name),
@@ -470,11 +461,10 @@ impl Screen {
                     "PageUp" | "Ctrl-u" => at.saturating_sub(page),
                     "G" | "End" => most,
                     "Home" => 0,
-                    "q" | "Esc" | "?" => return Vec::new(),
+                    "q" | "Esc" | "?" => return,
                     _ => at,
                 };
                 self.mode = Mode::Text { title, lines, at: at.min(most) };
-                Vec::new()
             }
         }
     }

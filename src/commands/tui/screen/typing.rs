@@ -45,29 +45,26 @@ impl Field {
 }
 
 impl Screen {
-    pub(super) fn ask(&mut self, purpose: Purpose, text: &str) -> Vec<Task> {
+    pub(super) fn ask(&mut self, purpose: Purpose, text: &str) {
         self.mode = Mode::Input { purpose, field: Field::new(text) };
-        Vec::new()
     }
 
-    pub(super) fn type_in(&mut self, key: &KeyEvent, purpose: Purpose, mut field: Field) -> Vec<Task> {
+    pub(super) fn type_in(&mut self, key: &KeyEvent, purpose: Purpose, mut field: Field) {
         match &*keys::name(key) {
-            "Esc" => return Vec::new(),
+            "Esc" => return,
             "Enter" => return self.typed(purpose, field.text().trim()),
-            "Backspace" if field.text().is_empty() => return Vec::new(),
+            "Backspace" if field.text().is_empty() => return,
             "Tab" => {
                 let words = match purpose {
-                    Purpose::Select => vec!["blocks".to_owned(), field.text()],
-                    Purpose::Command => field.text().split(' ').map(str::to_owned).collect(),
-                    _ => Vec::new(),
+                    Purpose::Select => Some(vec!["blocks".to_owned(), field.text()]),
+                    Purpose::Command => Some(field.text().split(' ').map(str::to_owned).collect()),
+                    _ => None,
                 };
-                self.mode = Mode::Input { purpose, field };
-                return if words.is_empty() { Vec::new() } else { vec![Task::Complete(words)] };
+                self.tasks.extend(words.map(Task::Complete));
             }
             _ => field.edit(key),
         }
         self.mode = Mode::Input { purpose, field };
-        Vec::new()
     }
 
     /// Continues the last typed word as far as all candidates agree, and names them if there are several.
@@ -84,18 +81,18 @@ impl Screen {
         }
     }
 
-    pub(super) fn typed(&mut self, purpose: Purpose, text: &str) -> Vec<Task> {
+    pub(super) fn typed(&mut self, purpose: Purpose, text: &str) {
         if text.is_empty() {
-            return Vec::new();
+            return;
         }
         match purpose {
-            Purpose::Search => vec![Task::Search { query: text.to_owned(), in_all: false }],
-            Purpose::SearchAll => vec![Task::Search { query: text.to_owned(), in_all: true }],
-            Purpose::Select => vec![Task::Select(text.to_owned())],
+            Purpose::Search => self.tasks.push(Task::Search { query: text.to_owned(), in_all: false }),
+            Purpose::SearchAll => self.tasks.push(Task::Search { query: text.to_owned(), in_all: true }),
+            Purpose::Select => self.tasks.push(Task::Select(text.to_owned())),
             Purpose::Budget => {
                 let mut line = self.line(&["compress", "--budget", text]);
                 line.extend(self.picture.is_open.then(|| "--live".to_owned()));
-                self.confirm(line)
+                self.confirm(line);
             }
             Purpose::Snapshot => self.execute(self.line(&["snapshot", "save", text])),
             Purpose::Command => self.command_line(text),
@@ -103,13 +100,10 @@ impl Screen {
     }
 
     /// Carries out a command line that was typed: one that changes something is confirmed before.
-    pub(super) fn command_line(&mut self, text: &str) -> Vec<Task> {
+    pub(super) fn command_line(&mut self, text: &str) {
         let words = match shlex::split(text) {
             Some(words) if !words.is_empty() => words,
-            _ => {
-                self.say("a quote is not closed".to_owned());
-                return Vec::new();
-            }
+            _ => return self.say("a quote is not closed".to_owned()),
         };
         let words: Vec<String> = words.into_iter().skip_while(|word| word == "aperture").collect();
         let names_session = words.iter().any(|word| word == "-s" || word == "--session");
@@ -119,32 +113,26 @@ impl Screen {
             Ok(RequestEffect::Change) => self.confirm(line),
             Ok(RequestEffect::Read) => {
                 self.command = super::acting::text(&line);
-                vec![Task::Print(line)]
+                self.tasks.push(Task::Print(line));
             }
             Ok(RequestEffect::Other) => {
                 self.say(format!("{} does not run inside of the screen: leave with q", words.first().unwrap_or(&"it")));
-                Vec::new()
             }
-            Err(error) => {
-                self.say(error);
-                Vec::new()
-            }
+            Err(error) => self.say(error),
         }
     }
 
-    pub(super) fn found(&mut self, query: &str, in_all: bool, entries: Vec<Entry>) -> Vec<Task> {
+    pub(super) fn found(&mut self, query: &str, in_all: bool, entries: Vec<Entry>) {
         if entries.is_empty() {
-            self.say(format!("no match for {query}"));
-            return Vec::new();
+            return self.say(format!("no match for {query}"));
         }
         if !in_all {
             self.matches = entries.iter().map(|entry| entry.turn).filter(|turn| *turn > 0).collect();
         }
         self.mode = Mode::List { title: format!("matches of {query}"), entries, field: Field::default(), at: 0 };
-        Vec::new()
     }
 
-    pub(super) fn go_to_match(&mut self, is_forward: bool) -> Vec<Task> {
+    pub(super) fn go_to_match(&mut self, is_forward: bool) {
         let mut turns = self.matches.clone();
         turns.sort_unstable();
         turns.dedup();
@@ -153,7 +141,9 @@ impl Screen {
             true => turns.iter().find(|turn| **turn > here).or(turns.first()),
             false => turns.iter().rfind(|turn| **turn < here).or(turns.last()),
         };
-        next.copied().map(|turn| self.go_to_turn(turn)).unwrap_or_default()
+        if let Some(turn) = next.copied() {
+            self.go_to_turn(turn);
+        }
     }
 
     pub(super) fn turn_at(&self, at: usize) -> u32 {
@@ -165,31 +155,21 @@ impl Screen {
         }
     }
 
-    pub(super) fn go_to_turn(&mut self, turn: u32) -> Vec<Task> {
+    pub(super) fn go_to_turn(&mut self, turn: u32) {
         self.form = MapForm::Turns;
         self.open_turns.insert(turn);
         self.arrange();
         let is_turn = |row: &Row| matches!(row, Row::Turn(at) if self.picture.turns[*at].number == turn);
         match self.rows.iter().position(is_turn) {
             Some(at) => self.go(at),
-            None => {
-                self.say(format!("turn {turn} is not in the window: aperture show 'turn({turn})'"));
-                Vec::new()
-            }
+            None => self.say(format!("turn {turn} is not in the window: aperture show 'turn({turn})'")),
         }
     }
 
-    pub(super) fn press_in_list(
-        &mut self,
-        key: &KeyEvent,
-        title: String,
-        entries: Vec<Entry>,
-        mut field: Field,
-        at: usize,
-    ) -> Vec<Task> {
+    pub(super) fn press_in_list(&mut self, key: &KeyEvent, title: String, entries: Vec<Entry>, mut field: Field, at: usize) {
         let last = shown(&entries, &field.text()).len().saturating_sub(1);
         let at = match &*keys::name(key) {
-            "Esc" => return Vec::new(),
+            "Esc" => return,
             "Enter" => return self.choose(&entries, &field.text(), at.min(last)),
             "Down" | "Ctrl-n" => (at + 1).min(last),
             "Up" | "Ctrl-p" => at.min(last).saturating_sub(1),
@@ -201,18 +181,17 @@ impl Screen {
             }
         };
         self.mode = Mode::List { title, entries, field, at };
-        Vec::new()
     }
 
-    pub(super) fn choose(&mut self, entries: &[Entry], typed: &str, at: usize) -> Vec<Task> {
-        let Some(entry) = shown(entries, typed).get(at).map(|place| entries[*place].clone()) else { return Vec::new() };
+    pub(super) fn choose(&mut self, entries: &[Entry], typed: &str, at: usize) {
+        let Some(entry) = shown(entries, typed).get(at).map(|place| entries[*place].clone()) else { return };
         match entry.path {
             Some(path) if path != self.picture.path => {
                 self.say("reading …".to_owned());
-                vec![Task::Read(Some(path))]
+                self.tasks.push(Task::Read(Some(path)));
             }
             _ if entry.turn > 0 => self.go_to_turn(entry.turn),
-            _ => Vec::new(),
+            _ => {}
         }
     }
 }
