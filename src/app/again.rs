@@ -1,6 +1,6 @@
 #![expect(clippy::disallowed_methods, reason = "runs this program")]
 
-use super::{CommandError, Env, ErrorKind};
+use super::{CommandError, Env, ErrorKind, refusal};
 use anyhow::anyhow;
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Write};
@@ -68,8 +68,8 @@ impl Env {
         let status = Command::new(shell).arg(option).arg(line).status();
         match status {
             Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(CommandError::new(ErrorKind::Refused, anyhow!("{line}: {status}"))),
-            Err(error) => Err(CommandError::new(ErrorKind::Refused, anyhow::Error::new(error).context(line.to_owned()))),
+            Ok(status) => Err(refusal!("{line}: {status}")),
+            Err(error) => Err(CommandError::refused(anyhow::Error::new(error).context(line.to_owned()))),
         }
     }
 

@@ -1,6 +1,6 @@
 #![expect(clippy::disallowed_methods, reason = "starts the editor")]
 
-use super::{CommandError, Env, ErrorKind, files};
+use super::{CommandError, Env, files, misuse};
 use anyhow::{Context, anyhow};
 use std::process::Command;
 
@@ -10,12 +10,11 @@ impl Env {
     pub fn edit(&self, text: &str) -> Result<String, CommandError> {
         let set = |name| self.variable(name).and_then(|value| value.into_string().ok()).filter(|value| !value.trim().is_empty());
         let Some(editor) = set("VISUAL").or_else(|| set("EDITOR")) else {
-            let error = anyhow!("no editor is set");
-            return Err(CommandError::new(ErrorKind::Usage, error).hint("set EDITOR, or give the text as an argument"));
+            return Err(misuse!("no editor is set").hint("set EDITOR, or give the text as an argument"));
         };
         let directory = self.store_directory()?.join("edit");
         let path = directory.join(format!("memory-{}.md", self.process()));
-        let refused = |error: anyhow::Error| CommandError::new(ErrorKind::Refused, error);
+        let refused = |error: anyhow::Error| CommandError::refused(error);
         let prepared = self.disk.make(&path, true).and_then(|()| files::write_private(self.disk, &path, text.as_bytes()));
         prepared.with_context(|| format!("cannot write {}", path.display())).map_err(refused)?;
         let mut words = editor.split_whitespace();

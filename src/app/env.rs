@@ -3,7 +3,7 @@
 use super::files::make_private;
 use super::seal::KeyHolder;
 use super::settings::{Keeping, MemorySettings, Settings, SidecarSettings};
-use super::{ColorChoice, CommandError, ErrorKind, Globals, Hooks, PROJECT_FILE, next_step, pager, session_name};
+use super::{ColorChoice, CommandError, ErrorKind, Globals, Hooks, PROJECT_FILE, misuse, next_step, pager, session_name};
 use crate::engine::{CheckLimits, Known, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
 use crate::model::{Actor, Event, Fault, History, Session};
@@ -149,8 +149,7 @@ impl Env {
         // A directory that was deleted or moved still has its sessions.
         let is_known = || !directory.exists() && Project::at(disk, &directory).has_sessions(disk, &places);
         if globals.directory.is_some() && !directory.is_dir() && !is_known() {
-            let error = anyhow!("{} is not a directory", directory.display());
-            return Err(CommandError::new(ErrorKind::Usage, error));
+            return Err(misuse!("{} is not a directory", directory.display()));
         }
         let settings = settings(disk, &directory)?;
         let (mut rules, mut pipeline) = (settings.rules()?, settings.pipeline());
@@ -465,7 +464,7 @@ impl Env {
         }
         let mut text = String::new();
         let read = io::stdin().lock().take(LONGEST_INPUT).read_to_string(&mut text);
-        read.context("cannot read standard input").map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+        read.context("cannot read standard input").map_err(CommandError::refused)?;
         Ok(text)
     }
 
@@ -477,7 +476,7 @@ impl Env {
         let path = self.directory.join(file);
         let bytes = crate::fsio::read_head(self.disk, &path, LONGEST_INPUT as usize)
             .with_context(|| format!("cannot read {}", path.display()))
-            .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+            .map_err(CommandError::refused)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -576,7 +575,7 @@ impl Env {
             }
             let step = next_step(&error).or(Some("check that you may read it: ls -l"));
             let error = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
-            CommandError::new(ErrorKind::Refused, error).hints(step)
+            CommandError::refused(error).hints(step)
         })
     }
 

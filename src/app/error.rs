@@ -49,6 +49,16 @@ impl CommandError {
         CommandError { kind, source: source.into(), hints: Vec::new() }
     }
 
+    /// Creates an error for a request that cannot be fulfilled.
+    pub fn refused(source: impl Into<anyhow::Error>) -> CommandError {
+        CommandError::new(ErrorKind::Refused, source)
+    }
+
+    /// Creates an error for an invalid command line or input.
+    pub fn usage(source: impl Into<anyhow::Error>) -> CommandError {
+        CommandError::new(ErrorKind::Usage, source)
+    }
+
     /// Creates an error that only sets the exit code, because everything was already reported.
     pub fn already_reported() -> CommandError {
         CommandError::new(ErrorKind::AlreadyReported, anyhow::anyhow!("already reported"))
@@ -67,7 +77,7 @@ impl CommandError {
     /// Creates an error of the disk, with what failed and what to do about it.
     pub fn of_disk(error: io::Error, what: String) -> CommandError {
         let step = next_step(&error);
-        CommandError::new(ErrorKind::Refused, anyhow::Error::new(error).context(what)).hints(step)
+        CommandError::refused(anyhow::Error::new(error).context(what)).hints(step)
     }
 
     /// Returns the message: the failed action, each cause and each hint on a line of its own.
@@ -101,6 +111,22 @@ impl CommandError {
             .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
     }
 }
+
+/// Creates a [`CommandError::refused`] with a message, whose arguments are those of `format!`.
+macro_rules! refusal {
+    ($($message:tt)*) => {
+        $crate::app::CommandError::refused(anyhow::anyhow!($($message)*))
+    };
+}
+pub(crate) use refusal;
+
+/// Creates a [`CommandError::usage`] with a message, whose arguments are those of `format!`.
+macro_rules! misuse {
+    ($($message:tt)*) => {
+        $crate::app::CommandError::usage(anyhow::anyhow!($($message)*))
+    };
+}
+pub(crate) use misuse;
 
 impl From<FindError> for CommandError {
     fn from(error: FindError) -> CommandError {
@@ -140,83 +166,64 @@ impl From<SelectorError> for CommandError {
 
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> CommandError {
-        let (kind, hint) = match &error {
-            StoreError::Newer { .. } | StoreError::UnknownProvider { .. } => (ErrorKind::Refused, Some("update aperture")),
-            StoreError::Damaged(_) => (ErrorKind::Refused, Some("for details: aperture verify")),
-            StoreError::Replaced => (ErrorKind::Conflict, Some("try again")),
-            StoreError::InUse => {
-                (ErrorKind::Conflict, Some("end aperture proxy, run, serve, tui, watch and mcp; then try again"))
-            }
-            StoreError::OtherKey => (ErrorKind::Refused, Some(OTHER_KEY)),
-            StoreError::Unsealed => (ErrorKind::Refused, Some("to seal it: aperture store encrypt")),
-            StoreError::WrongKey(_) | StoreError::NoRandomNumbers | StoreError::InvalidRecipient => (ErrorKind::Refused, None),
-            StoreError::Unreadable { cause, .. } => (ErrorKind::Refused, Some(next_step(cause).unwrap_or(OTHER_STORE))),
-            StoreError::Database(_) if error.is_busy() => {
-                (ErrorKind::Conflict, Some("another aperture process uses it: try again"))
-            }
-            StoreError::Database(_) if error.lacks_locks() => (ErrorKind::Refused, Some(NO_LOCKS)),
-            StoreError::Database(_) if error.is_of_full_disk() => (ErrorKind::Refused, Some(FULL)),
-            StoreError::Database(_) if error.is_denied() => (ErrorKind::Refused, Some(OTHER_STORE)),
-            StoreError::Database(_) => (ErrorKind::Refused, None),
+        let kind = match &error {
+            StoreError::Replaced | StoreError::InUse => ErrorKind::Conflict,
+            StoreError::Database(_) if error.is_busy() => ErrorKind::Conflict,
+            _ => ErrorKind::Refused,
         };
-        CommandError { kind, source: error.into(), hints: hint.map(str::to_owned).into_iter().collect() }
+        let hint = match &error {
+            StoreError::Newer { .. } | StoreError::UnknownProvider { .. } => Some("update aperture"),
+            StoreError::Damaged(_) => Some("for details: aperture verify"),
+            StoreError::Replaced => Some("try again"),
+            StoreError::InUse => Some("end aperture proxy, run, serve, tui, watch and mcp; then try again"),
+            StoreError::OtherKey => Some(OTHER_KEY),
+            StoreError::Unsealed => Some("to seal it: aperture store encrypt"),
+            StoreError::WrongKey(_) | StoreError::NoRandomNumbers | StoreError::InvalidRecipient => None,
+            StoreError::Unreadable { cause, .. } => next_step(cause).or(Some(OTHER_STORE)),
+            StoreError::Database(_) if error.is_busy() => Some("another aperture process uses it: try again"),
+            StoreError::Database(_) if error.lacks_locks() => Some(NO_LOCKS),
+            StoreError::Database(_) if error.is_of_full_disk() => Some(FULL),
+            StoreError::Database(_) if error.is_denied() => Some(OTHER_STORE),
+            StoreError::Database(_) => None,
+        };
+        CommandError::new(kind, error).hints(hint)
     }
 }
 
 impl From<PlanError> for CommandError {
     fn from(error: PlanError) -> CommandError {
-        match error {
-            PlanError::Originals(error) => CommandError::from(StoreError::from(error)),
-            PlanError::Io(error) => CommandError::from(error),
-            error => {
-                let (kind, hint) = match &error {
-                    PlanError::NoSuchBlock(_) => (ErrorKind::Refused, "to list them: aperture blocks".to_owned()),
-                    PlanError::NoOriginal(_) => {
-                        (ErrorKind::Refused, "to import the originals of another machine: aperture import FILE".to_owned())
-                    }
-                    PlanError::ChangedLater { by, .. } | PlanError::RemovedLater { by, .. } => {
-                        (ErrorKind::Refused, format!("undo that one first: aperture undo {by}"))
-                    }
-                    PlanError::Forgotten(_) => {
-                        (ErrorKind::Refused, "to list operations that can be undone: aperture log".to_owned())
-                    }
-                    PlanError::NoTurns | PlanError::LastTurn | PlanError::NotSent(_) => {
-                        (ErrorKind::Refused, "to list the turns of the window: aperture blocks --tree".to_owned())
-                    }
-                    PlanError::Held(number, SkipReason::Pinned) => {
-                        (ErrorKind::Refused, format!("to unpin it: aperture unpin {number}"))
-                    }
-                    PlanError::Held(number, _) => (ErrorKind::Refused, format!("to clear the mark: aperture unfocus {number}")),
-                    PlanError::Budget { smallest, .. } => {
-                        (ErrorKind::Refused, format!("smallest possible: aperture compress --budget {smallest}"))
-                    }
-                    PlanError::NoRoom { .. } => {
-                        (ErrorKind::Refused, "use a shorter text, or add a note at the end: aperture create".to_owned())
-                    }
-                    PlanError::Bound { .. } => {
-                        (ErrorKind::Refused, "without --keep-thinking the change drops these blocks".to_owned())
-                    }
-                    PlanError::NotCompacted => {
-                        (ErrorKind::Refused, "to list the operations that can be undone: aperture log".to_owned())
-                    }
-                    PlanError::CutAway => (
-                        ErrorKind::Refused,
-                        "if aperture shrink removed it, undo that first: aperture log, aperture undo".to_owned(),
-                    ),
-                    PlanError::ChangedElsewhere(_) | PlanError::Gone => {
-                        (ErrorKind::Conflict, "to list the differences: aperture verify".to_owned())
-                    }
-                    PlanError::Moved => (ErrorKind::Conflict, "try again".to_owned()),
-                    PlanError::Tangled(_) => (
-                        ErrorKind::Refused,
-                        "nothing was written; to see the messages of the client: aperture transcript".to_owned(),
-                    ),
-                    PlanError::Unsafe(_) => (ErrorKind::Internal, "please report it; the session is unchanged".to_owned()),
-                    _ => (ErrorKind::Refused, "to list the blocks: aperture blocks".to_owned()),
-                };
-                CommandError::new(kind, error).hint(hint)
+        let kind = match error {
+            PlanError::Originals(error) => return CommandError::from(StoreError::from(error)),
+            PlanError::Io(error) => return CommandError::from(error),
+            PlanError::ChangedElsewhere(_) | PlanError::Gone | PlanError::Moved => ErrorKind::Conflict,
+            PlanError::Unsafe(_) => ErrorKind::Internal,
+            _ => ErrorKind::Refused,
+        };
+        let hint: &str = match &error {
+            PlanError::NoSuchBlock(_) => "to list them: aperture blocks",
+            PlanError::NoOriginal(_) => "to import the originals of another machine: aperture import FILE",
+            PlanError::ChangedLater { by, .. } | PlanError::RemovedLater { by, .. } => {
+                &format!("undo that one first: aperture undo {by}")
             }
-        }
+            PlanError::Forgotten(_) => "to list operations that can be undone: aperture log",
+            PlanError::NoTurns | PlanError::LastTurn | PlanError::NotSent(_) => {
+                "to list the turns of the window: aperture blocks --tree"
+            }
+            PlanError::Held(number, SkipReason::Pinned) => &format!("to unpin it: aperture unpin {number}"),
+            PlanError::Held(number, _) => &format!("to clear the mark: aperture unfocus {number}"),
+            PlanError::Budget { smallest, .. } => &format!("smallest possible: aperture compress --budget {smallest}"),
+            PlanError::NoRoom { .. } => "use a shorter text, or add a note at the end: aperture create",
+            PlanError::Bound { .. } => "without --keep-thinking the change drops these blocks",
+            PlanError::NotCompacted => "to list the operations that can be undone: aperture log",
+            PlanError::CutAway => "if aperture shrink removed it, undo that first: aperture log, aperture undo",
+            PlanError::ChangedElsewhere(_) | PlanError::Gone => "to list the differences: aperture verify",
+            PlanError::Moved => "try again",
+            PlanError::Tangled(_) => "nothing was written; to see the messages of the client: aperture transcript",
+            PlanError::Unsafe(_) => "please report it; the session is unchanged",
+            _ => "to list the blocks: aperture blocks",
+        };
+        let hint = hint.to_owned();
+        CommandError::new(kind, error).hint(hint)
     }
 }
 
@@ -226,7 +233,7 @@ impl From<ApplyError> for CommandError {
             ApplyError::Store(error) => CommandError::from(error),
             ApplyError::Io(error) => {
                 let step = next_step(&error);
-                CommandError::new(ErrorKind::Refused, error).hints(step).hint("the session is unchanged")
+                CommandError::refused(error).hints(step).hint("the session is unchanged")
             }
             error => {
                 let (kind, hint) = match &error {

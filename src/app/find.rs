@@ -2,7 +2,7 @@
 
 use super::env::Chosen;
 use super::hints::with_session;
-use super::{CommandError, Env, ErrorKind};
+use super::{CommandError, Env, misuse, refusal};
 use crate::fsio::read_head;
 use crate::model::{id_starts_with, request_id};
 use crate::output::short_id;
@@ -31,8 +31,7 @@ impl Env {
             && positional != option
             && self.at.is_none()
         {
-            let error = anyhow!("two sessions are given: '{positional}' and, by --session, '{option}'");
-            return Err(CommandError::new(ErrorKind::Usage, error));
+            return Err(misuse!("two sessions are given: '{positional}' and, by --session, '{option}'"));
         }
         if let (None, Some(visited)) = (named, &self.visited) {
             return Ok(visited.clone());
@@ -93,11 +92,11 @@ impl Env {
         match workspace::find_in_requests(&self.request_sessions(), id)? {
             Some(session) => {
                 return session.found().ok_or_else(|| {
-                    let error = anyhow!(
+                    refusal!(
                         "the proxy has {id} in the format '{}', which this version of aperture does not know",
                         session.format
-                    );
-                    CommandError::new(ErrorKind::Refused, error).hint("update aperture: the proxy is newer")
+                    )
+                    .hint("update aperture: the proxy is newer")
                 });
             }
             None => match self.find_copy(id) {
@@ -141,10 +140,7 @@ impl Env {
         let is_named = |known: &str| !id.is_empty() && id_starts_with(known, id);
         let known = stored.iter().find_map(|session| request_id(&session.path).filter(|known| is_named(known)))?;
         let error = anyhow!("the session {known} is in no file: it exists only while its client runs behind the proxy");
-        Some(
-            CommandError::new(ErrorKind::Refused, error)
-                .hint("continue it in its client, behind the proxy; its changes are kept"),
-        )
+        Some(CommandError::refused(error).hint("continue it in its client, behind the proxy; its changes are kept"))
     }
 
     /// Finds the session that a client reports as open. It does not fall back to another session if the file does not exist yet,

@@ -26,6 +26,7 @@ mod terminal;
 pub use again::Followed;
 pub use env::{Answer, Client, Env, settings_file, wait};
 pub use error::{CommandError, ErrorKind, next_step, print_error, print_line};
+pub(crate) use error::{misuse, refusal};
 pub use globals::{ColorChoice, Globals, number, tokens};
 pub use hints::WITHOUT_SESSION;
 pub use session_name::session_name;

@@ -1,7 +1,7 @@
 //! The keys of the store: found once, from a passphrase, a key file or the keyring of the system.
 #![expect(clippy::disallowed_methods, reason = "asks the terminal, and starts the program of the keyring")]
 
-use super::{CommandError, ErrorKind, files};
+use super::{CommandError, files, refusal};
 use crate::fsio::{Disk, Identity, RealDisk};
 use crate::store::{KeyBytes, KeyMethod, SEAL_FILE, Seal, SealFile};
 use anyhow::{Context, anyhow};
@@ -72,9 +72,7 @@ impl KeyHolder {
         };
         match held {
             Held::Open(file, key, seal) => Ok(Some((file, key, seal))),
-            Held::Locked(reason, hint) => {
-                Err(CommandError::new(ErrorKind::Refused, anyhow!(reason).context("the store is locked")).hint(hint))
-            }
+            Held::Locked(reason, hint) => Err(CommandError::refused(anyhow!(reason).context("the store is locked")).hint(hint)),
         }
     }
 
@@ -134,7 +132,7 @@ fn wrong_key_hint(method: KeyMethod) -> String {
 }
 
 fn refused(what: &str, hint: &str) -> CommandError {
-    CommandError::new(ErrorKind::Refused, anyhow!("{what}")).hint(hint)
+    refusal!("{what}").hint(hint)
 }
 
 /// Returns the passphrase in the environment, if there is one.
@@ -228,7 +226,7 @@ pub fn forget_in_keyring(name: &str) {
 /// Runs the program of the keyring, and returns its output.
 fn keyring(program: &str, arguments: &[&str], input: Option<&[u8]>) -> Result<Secret, CommandError> {
     let failed = |error: anyhow::Error| {
-        CommandError::new(ErrorKind::Refused, error.context("the keyring of the system cannot be used"))
+        CommandError::refused(error.context("the keyring of the system cannot be used"))
             .hint("without a keyring: --key-file FILE or --passphrase")
     };
     let mut child = Command::new(program)

@@ -1,6 +1,6 @@
 //! Settings: the user's `config.toml`, then the project's `aperture.toml`, then the command line.
 
-use super::{CommandError, ErrorKind, files};
+use super::{CommandError, files};
 use crate::engine::sidecar::SidecarTask;
 use crate::engine::{
     self, CheckLimits, ModelPolicy, Permission, PriceSetting, Prices, ReadSettings, Rules, StalePolicy, StalenessLimit,
@@ -316,7 +316,7 @@ impl Settings {
     pub fn read(disk: &dyn Disk, user: Option<&Path>, project: Option<&Path>) -> Result<Settings, CommandError> {
         let table = |path: Option<&Path>| path.map_or(Ok(Table::new()), |path| table(disk, path));
         let merged = Settings::merged(table(project)?, table(user)?).context("cannot use the settings");
-        merged.map_err(|error| CommandError::new(ErrorKind::Usage, error))
+        merged.map_err(CommandError::usage)
     }
 
     /// Checks the text of a settings file.
@@ -362,8 +362,7 @@ impl Settings {
     /// Errors: a preset or a glob is invalid.
     pub fn rules(&self) -> Result<Rules, CommandError> {
         let wrong = |error: anyhow::Error| {
-            CommandError::new(ErrorKind::Usage, error.context("cannot use the settings"))
-                .hint("to list the settings: aperture help settings")
+            CommandError::usage(error.context("cannot use the settings")).hint("to list the settings: aperture help settings")
         };
         let name = self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET);
         let preset = engine::preset(name)
@@ -424,12 +423,12 @@ impl Settings {
 /// Reads a settings file; a missing one is empty.
 fn table(disk: &dyn Disk, path: &Path) -> Result<Table, CommandError> {
     let read = files::whole(disk, path).with_context(|| format!("cannot read the settings in {}", path.display()));
-    let bytes = read.map_err(|error| CommandError::new(ErrorKind::Refused, error))?.unwrap_or_default();
+    let bytes = read.map_err(CommandError::refused)?.unwrap_or_default();
     // An error has the place in the file.
     let checked = toml::from_slice::<Settings>(&bytes).and_then(|_| toml::from_slice(&bytes));
     checked
         .with_context(|| format!("cannot use the settings in {}", path.display()))
-        .map_err(|error| CommandError::new(ErrorKind::Usage, error).hint("to list the settings: aperture help settings"))
+        .map_err(|error| CommandError::usage(error).hint("to list the settings: aperture help settings"))
 }
 
 /// Returns the values of two tables; those of the near one take precedence, value by value.

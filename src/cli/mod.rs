@@ -1,6 +1,6 @@
 //! The program: parses its command line, executes the request, and returns the exit code.
 
-use crate::app::{self, Env, ErrorKind, print_error, print_line};
+use crate::app::{self, Env, ErrorKind, misuse, print_error, print_line};
 use crate::commands::json::missing_argument;
 use crate::commands::{self, CommandLine, Other, Program, Request, definition};
 use crate::mcp;
@@ -28,7 +28,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Err(mut error) => {
             if let Some((text, hint)) = missing_argument(&error) {
-                print_error(&gate, &app::CommandError::new(ErrorKind::Usage, anyhow::anyhow!(text)).hint(hint), json);
+                print_error(&gate, &misuse!(text).hint(hint), json);
                 return ExitCode::from(ErrorKind::Usage.code());
             }
             forget_hidden(&mut error);
@@ -114,7 +114,7 @@ const FOREIGN: [(&str, &str); 7] = [
 fn foreign_command(error: &clap::Error) -> Option<app::CommandError> {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let (_, hint) = FOREIGN.iter().find(|(foreign, _)| foreign == name)?;
-    Some(app::CommandError::new(ErrorKind::Usage, anyhow::anyhow!("no command '{name}'")).hint(*hint))
+    Some(misuse!("no command '{name}'").hint(*hint))
 }
 
 /// Returns an error of the command line as one of a command: its first line, and the others as hints.
@@ -123,7 +123,7 @@ fn usage(error: &clap::Error) -> app::CommandError {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
     let message = first.strip_prefix("error: ").unwrap_or(first).to_owned();
-    lines.fold(app::CommandError::new(ErrorKind::Usage, anyhow::anyhow!(message)), |error, line| error.hint(line))
+    lines.fold(misuse!(message), |error, line| error.hint(line))
 }
 
 /// Removes hidden commands from clap's suggestions.
@@ -177,11 +177,8 @@ fn client(_: &Env, _: &commands::run::Arguments) -> Result<u8, app::CommandError
 
 #[cfg(not(feature = "proxy"))]
 fn without_proxy() -> app::CommandError {
-    app::CommandError::new(
-        ErrorKind::Refused,
-        anyhow::anyhow!("this aperture was built without the feature 'proxy', so it has no network code"),
-    )
-    .hint("install it with its default features: cargo install aperture-context")
+    app::refusal!("this aperture was built without the feature 'proxy', so it has no network code")
+        .hint("install it with its default features: cargo install aperture-context")
 }
 
 /// Writes clap's output: help to standard output, in one write, errors to standard error.

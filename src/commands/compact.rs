@@ -2,12 +2,11 @@
 
 use super::ChangeOptions;
 use super::change::pipeline::{ChangeSummary, change};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse};
 use crate::engine::{Capacity, amount};
 use crate::output::ChangeReport;
 use crate::text::shell::quoted_word;
 use crate::workspace::Workspace;
-use anyhow::anyhow;
 use std::ops::RangeInclusive;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -80,7 +79,7 @@ fn range(text: &str) -> Result<RangeInclusive<u32>, CommandError> {
         None => number(text).map(|turn| (turn, turn)),
     };
     range.map(|(start, end)| start..=end).ok_or_else(|| {
-        let error = anyhow!("'{text}' is neither a turn nor a range of turns");
-        CommandError::new(ErrorKind::Usage, error).hint("write turns as 3 or 2..5; to list them: aperture blocks --tree")
+        misuse!("'{text}' is neither a turn nor a range of turns")
+            .hint("write turns as 3 or 2..5; to list them: aperture blocks --tree")
     })
 }

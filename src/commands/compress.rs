@@ -1,7 +1,7 @@
 //! `aperture compress`: shortens blocks to a lower level.
 
 use super::{BulkOptions, ChangeOptions};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env};
 use crate::commands::change::pipeline::{ChangeSummary, EditSizes, NothingToChange, change, edit_price, edit_sizes};
 use crate::engine::{self, EditPrice, first_of_last_turns};
 use crate::model::{BlockNumber, Level, OperationKind, State};
@@ -200,7 +200,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             Some(selector) => {
                 let first = selector.select(reading)?.into_iter().next();
                 let unmatched = || NothingToChange("--keep-from matches no block".to_owned());
-                first.ok_or_else(|| CommandError::new(ErrorKind::Refused, unmatched()))?
+                first.ok_or_else(|| CommandError::refused(unmatched()))?
             }
             None => BlockNumber::MAX,
         };

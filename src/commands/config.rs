@@ -1,6 +1,6 @@
 //! `aperture config`: prints and changes the settings files.
 
-use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, Settings, files, settings_file};
+use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, Settings, files, refusal, settings_file};
 use crate::output::{Paint, Report, Style, padded, printable};
 use crate::wire::SettingValue;
 use crate::wire::stages::STAGES;
@@ -198,8 +198,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let mut report = report(env)?;
             report.values.retain(|value| value.key == *key);
             if report.values.is_empty() {
-                let error = anyhow!("{key} is not set");
-                return Err(CommandError::new(ErrorKind::Refused, error).hint("to list what can be set: aperture help settings"));
+                return Err(refusal!("{key} is not set").hint("to list what can be set: aperture help settings"));
             }
             report.view = View::Value;
             env.print(&report)
@@ -235,7 +234,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let before = files::text(env.disk, &path)?;
             let after = env.edit(before.as_deref().unwrap_or_default())?;
             let parsed = after.parse().with_context(|| "it is not TOML, and was not saved");
-            let document: DocumentMut = parsed.map_err(|error| CommandError::new(ErrorKind::Usage, error))?;
+            let document: DocumentMut = parsed.map_err(CommandError::usage)?;
             change(env, *in_project, &|old| {
                 *old = document.clone();
                 Ok(())
@@ -306,7 +305,7 @@ pub fn change(
         Ok(files::replace(env.disk, path, before, after.as_bytes(), files::Mode::Plain)?)
     };
     let written = changed(&path).with_context(|| format!("cannot change the settings in {}", path.display()));
-    written.map_err(|error| CommandError::new(ErrorKind::Usage, error).hint("to list the settings: aperture help settings"))?;
+    written.map_err(|error| CommandError::usage(error).hint("to list the settings: aperture help settings"))?;
     Ok(path)
 }
 

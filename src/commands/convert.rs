@@ -1,11 +1,11 @@
 //! `aperture convert`: writes a session as a new one of another client.
 
-use crate::app::{CommandError, Env, ErrorKind, files, session_name};
+use crate::app::{CommandError, Env, files, refusal, session_name};
 use crate::output::{Paint, Report, Style, plural, printable, short_id};
 use crate::provider::{NewSession, PROVIDERS, ProviderAdapter};
 use crate::text::shell::quoted_word;
 use crate::workspace::{fork_id, write_fork};
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -41,7 +41,7 @@ fn short_name(provider: &dyn ProviderAdapter) -> &'static str {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
     let location = &workspace.location;
-    let unwritten = |text: String| CommandError::new(ErrorKind::Refused, anyhow!(text));
+    let unwritten = |text: String| refusal!(text);
     let is_meant = |provider: &&&dyn ProviderAdapter| [provider.name(), short_name(**provider)].contains(&&*arguments.to);
     let to = *PROVIDERS.iter().find(is_meant).ok_or_else(|| unwritten(format!("unknown client '{}'", arguments.to)))?;
     if to.name() == workspace.provider.name() {
@@ -89,7 +89,7 @@ fn write(env: &Env, source: &Path, path: &Path, bytes: &[u8]) -> Result<(), Comm
     let made = files::make_directory(path.parent().unwrap_or(path));
     let written = made.and_then(|()| write_fork(env.disk, source, path, bytes));
     let written = written.with_context(|| format!("cannot write the session {}", session_name(path)));
-    written.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("the source is unchanged"))
+    written.map_err(|error| CommandError::refused(error).hint("the source is unchanged"))
 }
 
 /// The session of another client that was made of a session.

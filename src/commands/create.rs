@@ -2,10 +2,9 @@
 
 use super::ChangeOptions;
 use super::change::pipeline::{ChangeSummary, change, of_note};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse};
 use crate::output::ChangeReport;
 use crate::workspace::NOTE;
-use anyhow::anyhow;
 
 /// Arguments of `create`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -26,7 +25,7 @@ pub struct Arguments {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let text = env.text(&arguments.text)?;
     if text.trim().is_empty() {
-        return Err(CommandError::new(ErrorKind::Usage, anyhow!("the note is empty")));
+        return Err(misuse!("the note is empty"));
     }
     change(env, arguments.options, &|draft, _| {
         draft.note(NOTE, &text);

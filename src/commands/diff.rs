@@ -1,11 +1,10 @@
 //! `aperture diff`: compares two states of the content that the model sees.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse, refusal};
 use crate::engine;
 use crate::engine::diff::{BlockDifference, DiffKind};
 use crate::model::{Basis, BlockNumber, History, OperationId, Snapshot, TokenCount};
 use crate::output::DiffReport;
-use anyhow::anyhow;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
@@ -59,8 +58,8 @@ pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<DiffRep
     let reading = &workspace.reading;
     let last = reading.turns.last().map_or(0, |turn| turn.number);
     if turn > last {
-        let error = anyhow!("there is no turn {turn}: the last one is turn {last}");
-        return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the turns of the window: aperture blocks --tree"));
+        return Err(refusal!("there is no turn {turn}: the last one is turn {last}")
+            .hint("to list the turns of the window: aperture blocks --tree"));
     }
     let next = reading.turns.iter().find(|later| later.number > turn).and_then(|later| later.timestamp);
     let before = workspace.history.operations.iter().filter(|operation| next.is_none_or(|next| operation.time < next));
@@ -110,8 +109,7 @@ fn between(env: &Env, named: &Named<'_>, full: bool, stat: bool) -> Result<DiffR
     let first = named.from.map_or(Ok(0), |name| point(history, name))?;
     let last = named.to.map(|name| point(history, name)).transpose()?;
     if last.is_some_and(|last| last < first) {
-        let error = anyhow!("the second point is before the first one");
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("name the older one first"));
+        return Err(misuse!("the second point is before the first one").hint("name the older one first"));
     }
     let tokens = |point| TokenCount { value: draft.tokens_at(point), basis: Basis::Calibrated };
     Ok(DiffReport {
@@ -132,8 +130,7 @@ pub fn point(history: &History, name: &str) -> Result<OperationId, CommandError>
     let known = number.filter(|number| *number == 0 || history.operation(*number).is_some());
     let original = (name == "original").then_some(0);
     snapshot.or(original).or(known).ok_or_else(|| {
-        let error = anyhow!("'{name}' is neither an operation nor a snapshot of this session");
-        CommandError::new(ErrorKind::Refused, error)
+        refusal!("'{name}' is neither an operation nor a snapshot of this session")
             .hint("to list operations: aperture log; to list snapshots: aperture snapshot list")
     })
 }

@@ -3,9 +3,8 @@
 use super::{
     Change, Other, Read, Request, RequestEffect, blocks, bulk, diff, explain, log, manifest, pack, recall, search, show, summary,
 };
-use crate::app::{Answer, CommandError, Env, ErrorKind};
+use crate::app::{Answer, CommandError, Env, refusal};
 use crate::output::ChangeReport;
-use anyhow::anyhow;
 use std::borrow::Cow;
 
 /// Executes a request that reads one session, and prints its report.
@@ -50,8 +49,7 @@ pub fn run_change(env: &Env, request: &Change) -> Result<(), CommandError> {
 /// Errors: the request is for many sessions; otherwise as for the request.
 pub fn change(env: &Env, request: &Change) -> Result<ChangeReport, CommandError> {
     if request.bulk().is_some() {
-        let error = anyhow!("many sessions are changed only from the command line");
-        return Err(CommandError::new(ErrorKind::Refused, error));
+        return Err(refusal!("many sessions are changed only from the command line"));
     }
     request.execute(env)
 }

@@ -4,11 +4,10 @@ use super::ChangeOptions;
 use super::change::pipeline::{ChangeSummary, OpenedSession, change};
 use super::compress::level;
 use super::undo::{describe, inexact};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::model::{Actor, BlockNumber, Key, Level, OperationId, OperationKind, Zone};
 use crate::output::{ChangeReport, plural};
 use crate::workspace::{Workspace, shorten};
-use anyhow::anyhow;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
@@ -39,11 +38,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             && let Some(operation) = opened.workspace.history.operation(id)
         {
             if env.actor == Actor::Model && operation.actor != Actor::Model {
-                let error = anyhow!(
+                return Err(refusal!(
                     "the user folded these blocks (operation {id}), so only the user can restore them; @recall({}) shows them",
                     arguments.selector.join(", ")
-                );
-                return Err(CommandError::new(ErrorKind::Refused, error));
+                ));
             }
             let notes = inexact(draft.toggle(operation)?);
             let what = Some(describe(&opened.workspace.history, operation));

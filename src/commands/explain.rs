@@ -1,6 +1,6 @@
 //! `aperture explain`: prints the reasons for a block's state, the references to it, and its size at each level.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env};
 use crate::commands::blocks::BlockRow;
 use crate::engine::sidecar::written_by;
 use crate::engine::{self, Explanation, LevelPreview, Referred, Selector, SelectorError, Subject};
@@ -94,7 +94,7 @@ pub fn of_block(env: &Env, workspace: &Workspace<'_>, number: BlockNumber) -> Re
 fn find_block<'a>(workspace: &'a Workspace<'_>, selector: &Selector, text: &str) -> Result<&'a Block, CommandError> {
     let reading = &workspace.reading;
     let numbers = selector.select(reading)?;
-    let refuse = |error| Err(CommandError::new(ErrorKind::Refused, error).hint("to list every block: aperture blocks all"));
+    let refuse = |error| Err(CommandError::refused(error).hint("to list every block: aperture blocks all"));
     let blocks: Vec<&Block> = numbers.iter().filter_map(|number| reading.block(*number)).collect();
     match blocks.as_slice() {
         [] => refuse(anyhow!("no block matches '{text}'")),

@@ -1,12 +1,12 @@
 //! `aperture fork`: copies a session up to a turn or a block into a new one.
 
-use crate::app::{CommandError, Env, ErrorKind, session_name};
+use crate::app::{CommandError, Env, refusal, session_name};
 use crate::commands::change::pipeline::expect_changeable;
 use crate::engine::Analysis;
 use crate::model::{As, BlockNumber, Estimated, Zone};
 use crate::output::{Paint, Report, Style, amount, plural, short_id};
 use crate::workspace::{PlanError, Workspace, fork_id, write_fork};
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::slice;
@@ -33,21 +33,21 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         None => reading.window.blocks.clone(),
     };
     let at = end(reading, &numbers).ok_or_else(|| {
-        let error = anyhow!("no block matches '{}'", arguments.at.as_deref().unwrap_or("window"));
-        CommandError::new(ErrorKind::Refused, error).hint("to list the turns: aperture blocks --tree")
+        refusal!("no block matches '{}'", arguments.at.as_deref().unwrap_or("window"))
+            .hint("to list the turns: aperture blocks --tree")
     })?;
     let now = env.style.now;
     let id = fork_id(&location.id, now.as_nanosecond());
     let time = now.to_zoned((env.style.zone)()).strftime("%Y-%m-%dT%H-%M-%S").to_string();
     let path = workspace.fork_path(&id, &time).filter(|_| !location.subagent).ok_or_else(|| {
-        let error = anyhow!("{} is not a session that its client lists", workspace.path.display());
-        CommandError::new(ErrorKind::Refused, error).hint("to list the sessions: aperture sessions")
+        refusal!("{} is not a session that its client lists", workspace.path.display())
+            .hint("to list the sessions: aperture sessions")
     })?;
     let fork = workspace.fork(at, &id, &fork_id(&id, now.as_nanosecond())).map_err(|error| inherited(&workspace, error))?;
     if !arguments.dry_run {
         let written = write_fork(env.disk, &workspace.path, &path, &fork.bytes);
         let written = written.with_context(|| format!("cannot write the fork {}", session_name(&path)));
-        written.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("the source is unchanged"))?;
+        written.map_err(|error| CommandError::refused(error).hint("the source is unchanged"))?;
     }
     let tokens = fork.window.iter().filter_map(|number| reading.block(*number)).map(|block| block.tokens.value).sum();
     env.print(&ForkReport {
@@ -76,7 +76,7 @@ fn inherited(workspace: &Workspace<'_>, error: PlanError) -> CommandError {
     let PlanError::Inherited(number) = error else { return error.into() };
     let row = workspace.reading.block(number).map(|block| block.row);
     let parent = row.and_then(|row| workspace.reading.session.inherited_from(row)).map_or("", |part| part.session.as_str());
-    CommandError::new(ErrorKind::Refused, error).hint(format!("to fork that one: aperture fork --at {number} -s {parent}"))
+    CommandError::refused(error).hint(format!("to fork that one: aperture fork --at {number} -s {parent}"))
 }
 
 /// The fork of a session.

@@ -1,6 +1,6 @@
 //! `aperture git-hook`: the command that git hooks run.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::commands::check::{CheckReport, CheckedSession, without_blocks};
 use crate::commands::summary;
 use crate::engine::summary::{PointKind, summarize};
@@ -9,7 +9,6 @@ use crate::model::limits::SNIFF_BYTES;
 use crate::output::{Paint, Report, Style};
 use crate::provider::{FileKind, sniff};
 use crate::workspace;
-use anyhow::anyhow;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -145,8 +144,7 @@ fn refuse(env: &Env, what: &str, files: &[SkipReason]) -> Result<(), CommandErro
         return Ok(());
     }
     env.print(&report)?;
-    let error = anyhow!("{what} is refused: it contains sessions with credentials");
-    Err(CommandError::new(ErrorKind::Refused, error)
+    Err(refusal!("{what} is refused: it contains sessions with credentials")
         .hint("to remove them: aperture redact --whole-file -s FILE; then stage the file again")
         .hint(format!("to skip this check once: {what} --no-verify")))
 }

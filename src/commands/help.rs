@@ -1,14 +1,13 @@
 //! `aperture help`: prints the help of commands and topics.
 
 use super::CommandLine;
-use crate::app::{CommandError, ErrorKind};
+use crate::app::{CommandError, misuse};
 use crate::engine::selector::{FUNCTIONS, NAMES};
 use crate::engine::{TRANSITIONS, Transition};
 use crate::model::State;
 use crate::output::wrap;
 use crate::provider::{PROVIDERS, Places};
 use crate::wire::stages::STAGES;
-use anyhow::anyhow;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -57,11 +56,8 @@ fn of_command(name: Option<&str>) -> Result<String, CommandError> {
     let words = ["aperture"].into_iter().chain(name).chain(["--help"]);
     match CommandLine::try_parse_from(words) {
         Err(help) if help.kind() == clap::error::ErrorKind::DisplayHelp => Ok(help.render().to_string()),
-        _ => {
-            let error = anyhow!("unknown command or topic '{}'", name.unwrap_or_default());
-            Err(CommandError::new(ErrorKind::Usage, error)
-                .hint("to list the commands: aperture help; the topics are selectors, lifecycle, settings, bulk and clients"))
-        }
+        _ => Err(misuse!("unknown command or topic '{}'", name.unwrap_or_default())
+            .hint("to list the commands: aperture help; the topics are selectors, lifecycle, settings, bulk and clients")),
     }
 }
 

@@ -3,12 +3,11 @@
 use super::ChangeOptions;
 use super::change::pipeline::{ChangeSummary, change};
 use super::pin::mark;
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::engine::model_commands::parse_housekeeping;
 use crate::engine::unsupported;
 use crate::model::{BlockKind, BlockNumber, FENCE, Housekeeping, MarkKind};
 use crate::output::ChangeReport;
-use anyhow::anyhow;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("housekeeping"))]
@@ -34,15 +33,14 @@ impl Arguments {
 /// Records the words as a mark of the first block of the turn.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let words = parse_housekeeping(&env.text(&arguments.words)?);
-    let words = words.map_err(|error| CommandError::new(ErrorKind::Usage, error))?;
+    let words = words.map_err(CommandError::usage)?;
     change(env, arguments.options, &|draft, opened| {
         let workspace = &opened.workspace;
         let reading = &workspace.reading;
         let number = arguments.turn.unwrap_or(reading.last_turn());
         let turn = reading.turn(number).and_then(|turn| Some((turn, *turn.blocks.first()?)));
         let Some((turn, first)) = turn else {
-            let error = anyhow!("no turn {number}; the last turn is {}", reading.last_turn());
-            return Err(CommandError::new(ErrorKind::Refused, error));
+            return Err(refusal!("no turn {number}; the last turn is {}", reading.last_turn()));
         };
         let told = |number: &BlockNumber| reading.block(*number).is_some_and(|block| block.kind != BlockKind::Thinking);
         let numbers: Vec<BlockNumber> = turn.blocks.iter().copied().filter(told).collect();

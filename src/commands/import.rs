@@ -1,13 +1,13 @@
 //! `aperture import`: reads the originals and the log of a session from an export.
 
-use crate::app::{CommandError, Env, ErrorKind, session_name};
+use crate::app::{CommandError, Env, ErrorKind, refusal, session_name};
 use crate::commands::change::pipeline::expect_changeable;
 use crate::fsio::read_range;
 use crate::output::{Report, Style, plural, printable};
 use crate::store::{Export, ExportError, Relation, StoreError, relation};
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, DriftedValue, Found, LoggedSession, Workspace};
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io;
@@ -94,9 +94,8 @@ fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandEr
     let (_, known) = workspace::history(&store, &path)?;
     let relation = relation(&known, &export.history);
     if relation == Relation::Other && !arguments.force {
-        let error = anyhow!("the store has another log of the session {}", session_name(&path));
-        let hint = "to keep that one: aperture export -o FILE; to replace it: --force";
-        return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
+        return Err(refusal!("the store has another log of the session {}", session_name(&path))
+            .hint("to keep that one: aperture export -o FILE; to replace it: --force"));
     }
     expect_changeable(env, &found, false)?;
     let workspace = env.read(found)?;
@@ -133,7 +132,7 @@ fn read(env: &Env, path: &Path) -> Result<Vec<u8>, CommandError> {
         .identify(path)
         .and_then(|identity| read_range(env.disk, path, 0, usize::try_from(identity.bytes).unwrap_or(usize::MAX)));
     let hint = "give the path of a file that the command export wrote";
-    read.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint(hint))
+    read.map_err(|error| CommandError::refused(error).hint(hint))
 }
 
 fn refused(error: ExportError) -> CommandError {
@@ -142,7 +141,7 @@ fn refused(error: ExportError) -> CommandError {
         ExportError::Newer { .. } => "update aperture",
         ExportError::Short { .. } | ExportError::Damaged(_) => "nothing was changed; copy the export again",
     };
-    CommandError::new(ErrorKind::Refused, error).hint(hint)
+    CommandError::refused(error).hint(hint)
 }
 
 /// Returns the session file: the one given, the one at the same path, or the only one with the same id.
@@ -162,14 +161,10 @@ fn target(env: &Env, export: &Export) -> Result<Found, CommandError> {
     let mut fitting: Vec<Found> = all.into_iter().map(|(found, _)| found).filter(belongs).collect();
     match (fitting.pop(), fitting.len()) {
         (Some(found), 0) => Ok(found),
-        (None, _) => {
-            let error = anyhow!("the session {} is not on this machine", export.session);
-            Err(CommandError::new(ErrorKind::Refused, error).hint("copy its file here and name it: --session FILE"))
-        }
-        (Some(_), others) => {
-            let error = anyhow!("the session {} is on this machine {} times", export.session, others + 1);
-            Err(CommandError::new(ErrorKind::Refused, error).hint("name its file: --session FILE"))
-        }
+        (None, _) => Err(refusal!("the session {} is not on this machine", export.session)
+            .hint("copy its file here and name it: --session FILE")),
+        (Some(_), others) => Err(refusal!("the session {} is on this machine {} times", export.session, others + 1)
+            .hint("name its file: --session FILE")),
     }
 }
 
@@ -188,7 +183,6 @@ fn count_missing_values(workspace: &Workspace<'_>, export: &Export, force: bool)
     }
     let (values, are) = (plural(check.values, "value"), if missing == 1 { "is" } else { "are" });
     let name = session_name(&workspace.path);
-    let error = anyhow!("{missing} of {values} of its log {are} missing from the session {name}");
-    let hint = "it belongs to another state of the session; to import it nevertheless: --force";
-    Err(CommandError::new(ErrorKind::Refused, error).hint(hint))
+    Err(refusal!("{missing} of {values} of its log {are} missing from the session {name}")
+        .hint("it belongs to another state of the session; to import it nevertheless: --force"))
 }

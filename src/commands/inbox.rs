@@ -1,6 +1,6 @@
 //! `aperture inbox`, `approve` and `deny`: the model commands that await the user's approval.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::commands::change::pipeline::{is_live, open_in_client};
 use crate::commands::model::proposing::{Decision, follow, outcome, shown};
 use crate::commands::obey::{ObeyReport, ObeyedCommand};
@@ -11,7 +11,6 @@ use crate::output::{ChangeReport, Paint, Report, Style, age, amount, clip, padde
 use crate::store::{Outcome, Store, StoredSession};
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, Found};
-use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -167,7 +166,7 @@ fn decide(
     check: &dyn Fn(&StoredSession, &Proposal) -> Result<(), CommandError>,
     one: Deciding<'_>,
 ) -> Result<(), CommandError> {
-    let nothing = || CommandError::new(ErrorKind::Refused, anyhow!("no pending commands"));
+    let nothing = || refusal!("no pending commands");
     let store = env.existing_store()?.ok_or_else(nothing)?;
     let mut meant: Vec<(StoredSession, Proposal)> = Vec::new();
     if which.all
@@ -176,10 +175,9 @@ fn decide(
         meant.extend(waiting(&store, &session)?.into_iter().map(|proposal| (session.clone(), proposal)));
     }
     for number in &which.numbers {
-        let (session, proposal) = store.proposal(*number)?.ok_or_else(|| {
-            let error = anyhow!("there is no proposal {number}");
-            CommandError::new(ErrorKind::Refused, error).hint("to list pending commands: aperture inbox --all")
-        })?;
+        let (session, proposal) = store
+            .proposal(*number)?
+            .ok_or_else(|| refusal!("there is no proposal {number}").hint("to list pending commands: aperture inbox --all"))?;
         if proposal.status != ProposalStatus::Waiting {
             return Err(decided(&session, &proposal));
         }
@@ -215,8 +213,7 @@ fn decided(session: &StoredSession, proposal: &Proposal) -> CommandError {
         ProposalStatus::Recorded | ProposalStatus::Begun | ProposalStatus::Waiting => "is being executed",
     };
     let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-    let error = anyhow!("proposal {} {status}{reason}", proposal.number);
-    CommandError::new(ErrorKind::Refused, error).hint(format!("to list the operations: aperture log -s {name}"))
+    refusal!("proposal {} {status}{reason}", proposal.number).hint(format!("to list the operations: aperture log -s {name}"))
 }
 
 fn here(env: &Env, store: &Store) -> Result<Option<StoredSession>, CommandError> {

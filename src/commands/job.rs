@@ -91,7 +91,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let env = budgeted.as_ref().unwrap_or(env);
     let job: Job = serde_json::from_str(&env.text("-")?)
         .context("standard input is not a job of the proxy")
-        .map_err(|error| CommandError::new(ErrorKind::Usage, error).hint("this command is for aperture proxy alone"))?;
+        .map_err(|error| CommandError::usage(error).hint("this command is for aperture proxy alone"))?;
     let done: Result<Value, String> = job.execute(env).map_err(|error| format!("{:#}", error.source));
     env.write(&env.gate.json(&json!(done).to_string()))
 }

@@ -1,6 +1,6 @@
 //! `aperture obey`: executes the commands in the model's messages.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::commands::change::pipeline::takes_effect;
 use crate::commands::live::pending::LiveChanges;
 use crate::commands::model::proposing::{ModelText, Written, decide, follow, outcome, shown, texts};
@@ -10,7 +10,6 @@ use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, Proposal
 use crate::output::{ChangeReport, Paint, Report, Style, clip, padded, plural, printable};
 use crate::store::{NewProposal, Outcome, SessionKey, Store, StoreError};
 use crate::workspace::Workspace;
-use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -39,8 +38,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         return env.print(&TellReport { text: take_answers(env)? });
     }
     if request_id(&env.find(None)?.path).is_some() {
-        let error = anyhow!("the proxy executes the commands of this session, each with its answer");
-        return Err(CommandError::new(ErrorKind::Refused, error).hint("to list those that wait for you: aperture inbox"));
+        return Err(refusal!("the proxy executes the commands of this session, each with its answer")
+            .hint("to list those that wait for you: aperture inbox"));
     }
     let report = if arguments.dry_run { dry_run(env)? } else { obey(env)? };
     env.print(&report)

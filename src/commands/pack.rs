@@ -1,6 +1,6 @@
 //! `aperture pack`: prints what a session holds, in a budget of tokens.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env};
 use crate::commands::sidecar::polish;
 use crate::commands::summary::{contents, originals};
 use crate::commands::{recall, search};
@@ -78,8 +78,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<PackReport, CommandErr
     }
     let wanted = Wanted { query, turns, form: arguments.form.unwrap_or_default(), sessions, seed: arguments.seed };
     let sources = originals(env, &workspace, &needed(reading, &wanted))?;
-    let packed = pack(reading, &sources, &wanted, arguments.budget, &clock)
-        .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+    let packed = pack(reading, &sources, &wanted, arguments.budget, &clock).map_err(CommandError::refused)?;
     let of_section = |section: Section| {
         let units = in_section(&packed.units, section);
         let left: Vec<Unit> = packed.left_out.iter().filter(|unit| unit.section == section).cloned().collect();

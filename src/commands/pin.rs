@@ -2,11 +2,10 @@
 
 use super::change::pipeline::{ChangeSummary, change};
 use super::{ChangeOptions, blocks, config};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse};
 use crate::model::{BlockNumber, MarkKind, Pin};
 use crate::output::ChangeReport;
 use crate::workspace::{Draft, PlanError, SkipReason};
-use anyhow::anyhow;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("pin"))]
@@ -68,7 +67,7 @@ fn always(selector: &[String]) -> Option<(String, String)> {
 
 /// Refuses a selector that names no blocks of every session.
 fn not_always() -> CommandError {
-    CommandError::new(ErrorKind::Usage, anyhow!("--always takes one path(GLOB), tool(GLOB) or contains(TEXT)"))
+    misuse!("--always takes one path(GLOB), tool(GLOB) or contains(TEXT)")
         .hint("for a file in every session: aperture pin --always 'path(README.md)'")
 }
 

@@ -1,10 +1,9 @@
 //! `aperture preset`: lists, shows and selects compression presets.
 
 use super::config;
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse};
 use crate::engine::{self, PRESETS};
 use crate::output::{Paint, Report, Style};
-use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -73,10 +72,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 fn find_preset(name: &str) -> Result<&'static engine::Preset, CommandError> {
-    engine::preset(name).ok_or_else(|| {
-        let error = anyhow!("unknown preset '{name}'");
-        CommandError::new(ErrorKind::Usage, error).hint("to list them: aperture preset list")
-    })
+    engine::preset(name).ok_or_else(|| misuse!("unknown preset '{name}'").hint("to list them: aperture preset list"))
 }
 
 /// A preset.

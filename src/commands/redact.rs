@@ -1,14 +1,13 @@
 //! `aperture redact`: replaces credentials in a session with placeholders.
 
 use super::{BulkOptions, ChangeOptions};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse};
 use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, change};
 use crate::engine;
 use crate::model::{Actor, BlockNumber, CompanionEdit, LoggedEdit, Slot};
 use crate::output::{ChangeReport, plural};
 use crate::store::{SessionKey, SidecarStore, Store};
 use crate::workspace::{self, Redacted};
-use anyhow::anyhow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -109,7 +108,7 @@ fn redact_subagents(env: &Env, arguments: &Arguments) -> Result<Vec<String>, Com
 /// Errors: a text is on the command line or too short, or the input cannot be read.
 pub fn with_chosen_texts(env: &Env, arguments: &Arguments) -> Result<Env, CommandError> {
     let Some(given) = &arguments.text else { return Ok(env.clone()) };
-    let usage = |message: &'static str| CommandError::new(ErrorKind::Usage, anyhow!(message));
+    let usage = |message: &'static str| misuse!(message);
     if env.actor != Actor::User {
         return Err(usage("only the user can redact texts with --text"));
     }

@@ -2,11 +2,10 @@
 
 use super::change::pipeline::{ChangeSummary, change};
 use super::{BulkOptions, ChangeOptions};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::output::{ChangeReport, plural};
 use crate::provider::Framing;
 use crate::workspace::Repaired;
-use anyhow::anyhow;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("repair"))]
@@ -26,8 +25,7 @@ pub struct Arguments {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let found = env.find(arguments.session.as_deref())?;
     if found.provider.framing() != Framing::Lines {
-        let error = anyhow!("the session {} is a request to an API, which has no rows to repair", found.location.id);
-        return Err(CommandError::new(ErrorKind::Refused, error));
+        return Err(refusal!("the session {} is a request to an API, which has no rows to repair", found.location.id));
     }
     let env = &env.visiting(&found);
     change(env, arguments.options, &|draft, opened| {

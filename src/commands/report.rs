@@ -2,9 +2,8 @@
 
 use super::page;
 use super::usage::Day;
-use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, files, refusal};
 use crate::output::{Report, Style, bytes, printable};
-use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -50,8 +49,7 @@ impl Report for HtmlReport {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let path = env.directory.join(&arguments.html);
     if !arguments.force && env.disk.identify(&path).is_ok() {
-        let error = anyhow!("{} exists", path.display());
-        return Err(CommandError::new(ErrorKind::Refused, error).hint("choose another file, or replace it: --force"));
+        return Err(refusal!("{} exists", path.display()).hint("choose another file, or replace it: --force"));
     }
     let text = if arguments.project.is_some() || arguments.since.is_some() {
         page_of(env, &of_usage(arguments))?

@@ -1,10 +1,9 @@
 //! `aperture show`: prints the content of blocks.
 
 use super::blocks::BlockRow;
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::engine::described;
 use crate::output::{Form, Paint, Report, Style, printable, time, tokens, unit};
-use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -38,8 +37,7 @@ pub fn content(env: &Env, selectors: &[String]) -> Result<ShowReport, CommandErr
     let workspace = env.open(None)?;
     let numbers = parsed.select_marked(&workspace.reading)?;
     if numbers.is_empty() {
-        let error = anyhow!("no block matches '{}'", selectors.join(", "));
-        return Err(CommandError::new(ErrorKind::Refused, error).hint("to list every block: aperture blocks all"));
+        return Err(refusal!("no block matches '{}'", selectors.join(", ")).hint("to list every block: aperture blocks all"));
     }
     let contents = workspace.contents(&numbers)?;
     let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {

@@ -1,6 +1,6 @@
 //! `aperture snapshot`: manages named points in the log.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse, refusal};
 use crate::commands::ChangeOptions;
 use crate::commands::change::pipeline::{open, open_as_wanted};
 use crate::engine;
@@ -8,7 +8,6 @@ use crate::model::{History, Snapshot};
 use crate::output::{Paint, Report, Style, age, clip, padded, plural, printable};
 use crate::text::shell::quoted_word;
 use crate::workspace::{Found, Workspace};
-use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -119,12 +118,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         }
         Action::Save { name, force } => {
             if name.is_empty() || name.parse::<u32>().is_ok() || name == "original" {
-                let error = anyhow!("'{name}' is reserved for points in the log");
-                return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
+                return Err(misuse!("'{name}' is reserved for points in the log").hint("use a word"));
             }
             if engine::mask(name) != *name {
-                let error = anyhow!("the name contains a credential, and names are printed");
-                return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
+                return Err(misuse!("the name contains a credential, and names are printed").hint("use a word"));
             }
             refuse_to_move(env, &found, name, *force)?;
             let (snapshot, workspace) = save(env, &found, name)?;
@@ -154,9 +151,8 @@ fn refuse_to_move(env: &Env, found: &Found, name: &str, force: bool) -> Result<(
         return Ok(());
     }
     let since = plural(history.operations.iter().filter(|operation| operation.id > old.operation).count(), "operation");
-    let error = anyhow!("the snapshot '{name}' exists and names another point ({since} since)");
-    let hint = format!("to move it: aperture snapshot save {} --force; to keep it: use another name", quoted_word(name));
-    Err(CommandError::new(ErrorKind::Refused, error).hint(hint))
+    Err(refusal!("the snapshot '{name}' exists and names another point ({since} since)")
+        .hint(format!("to move it: aperture snapshot save {} --force; to keep it: use another name", quoted_word(name))))
 }
 
 /// Saves a snapshot of the current state of a session; returns it, and an outline of the session.
@@ -180,8 +176,5 @@ fn rows(history: &History, snapshots: &[Snapshot]) -> Vec<SnapshotRow> {
 
 fn find_snapshot<'a>(history: &'a History, name: &str) -> Result<&'a Snapshot, CommandError> {
     let found = history.snapshots.iter().find(|snapshot| snapshot.name == name);
-    found.ok_or_else(|| {
-        let error = anyhow!("there is no snapshot '{name}'");
-        CommandError::new(ErrorKind::Refused, error).hint("to list them: aperture snapshot list")
-    })
+    found.ok_or_else(|| refusal!("there is no snapshot '{name}'").hint("to list them: aperture snapshot list"))
 }

@@ -1,8 +1,7 @@
 //! `aperture stage`: stages a text for the next prompt.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse};
 use crate::output::{Paint, Report, Style, clip, printable};
-use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,11 +26,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let session = &found.location.id;
     let done = match &arguments.text {
         Some(text) if text.trim().is_empty() => {
-            return Err(CommandError::new(ErrorKind::Usage, anyhow!("the text is empty")));
+            return Err(misuse!("the text is empty"));
         }
         Some(text) if text.len() > MAX_BYTES => {
-            let error = anyhow!("the text has {} bytes; at most {MAX_BYTES} can be staged", text.len());
-            return Err(CommandError::new(ErrorKind::Usage, error).hint("name the file in a short text: the agent can read it"));
+            return Err(misuse!("the text has {} bytes; at most {MAX_BYTES} can be staged", text.len())
+                .hint("name the file in a short text: the agent can read it"));
         }
         Some(text) => {
             env.store()?.stage(session, text, env.style.now.as_millisecond())?;

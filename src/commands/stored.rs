@@ -1,9 +1,8 @@
 //! Finds sessions in the store, also if their file no longer exists.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::model::id_starts_with;
 use crate::store::{Store, StoredSession};
-use anyhow::anyhow;
 
 /// Returns the selected session from the store. It is found by the rules of every command or, if there is no such file, by a prefix
 /// of its id in the store. `None` if the store does not have the session.
@@ -28,8 +27,8 @@ pub fn stored(env: &Env, store: &Store, named: Option<&str>) -> Result<Option<St
         0 => Err(missing),
         1 => Ok(fitting.pop()),
         several => {
-            let error = anyhow!("session id prefix '{name}' is ambiguous ({several} matches in the store)");
-            Err(CommandError::new(ErrorKind::Refused, error).hint("name the file instead"))
+            Err(refusal!("session id prefix '{name}' is ambiguous ({several} matches in the store)")
+                .hint("name the file instead"))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `aperture summary`: summarizes a session and its turns.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::commands::blocks::BlockRow;
 use crate::commands::show::{ShowReport, ShownBlock};
 use crate::commands::sidecar::polish;
@@ -12,7 +12,6 @@ use crate::model::{As, Block, BlockNumber, Housekeeping, Role, Time, TurnList};
 use crate::output::{Paint, Report, Style, age, clip, days, padded, plural, printable, times_of_day, wrap};
 use crate::text::cut::one_line;
 use crate::workspace::{PlanError, Workspace};
-use anyhow::anyhow;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -70,8 +69,8 @@ fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> 
     if let Some(range) = &range {
         turns.retain(|turn| range.contains(turn.number));
         if turns.is_empty() {
-            let error = anyhow!("the session does not have this turn; it has {}", plural(turn_count, "turn"));
-            return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the latest turns: aperture summary"));
+            return Err(refusal!("the session does not have this turn; it has {}", plural(turn_count, "turn"))
+                .hint("to list the latest turns: aperture summary"));
         }
     }
     let identified = |turn: TurnSummary| IdentifiedTurn {

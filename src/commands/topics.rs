@@ -1,7 +1,7 @@
 //! `aperture topics`: the subjects of all sessions.
 
 use super::scope::Scope;
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env};
 use crate::commands::usage::check_client;
 use crate::engine::{SessionTopic, TopicCluster, TopicTurn, topic_clusters};
 use crate::model::{As, Basis, Time, TokenCount};
@@ -76,7 +76,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if report.topics.is_empty() && !env.json {
         let words = if arguments.words.is_empty() { String::new() } else { format!(" with '{}'", arguments.words.join(" ")) };
         let error = anyhow!("no topic{words} in {}", plural(report.searched as u64, "session"));
-        let error = CommandError::new(ErrorKind::Refused, error);
+        let error = CommandError::refused(error);
         return Err(if words.is_empty() {
             error.hint("to list the sessions: aperture sessions")
         } else {

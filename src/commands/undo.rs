@@ -1,13 +1,12 @@
 //! `aperture undo`: undoes an operation.
 
 use super::{BulkOptions, ChangeOptions};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::commands::change::deferred;
 use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, OpenedSession, change};
 use crate::model::{History, Operation, OperationId, OperationKind};
 use crate::output::{ChangeReport, short_id};
 use crate::workspace::{self, Inexact, Undone};
-use anyhow::anyhow;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -50,7 +49,7 @@ pub fn invert(
                 (OperationKind::Redo, _) => format!("no operation on {name} was undone since its last change"),
                 _ => format!("all operations on {name} are undone"),
             };
-            let error = CommandError::new(ErrorKind::Refused, NothingToChange(format!("nothing to {word}: {why}")));
+            let error = CommandError::refused(NothingToChange(format!("nothing to {word}: {why}")));
             if history.operations.is_empty() {
                 return error.hint("to list the changed sessions: aperture verify --all");
             }
@@ -63,8 +62,7 @@ pub fn invert(
         };
         let id = operation.or(last).ok_or_else(nothing)?;
         let Some(operation) = history.operation(id) else {
-            let error = anyhow!("there is no operation {id}");
-            return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the operations: aperture log"));
+            return Err(refusal!("there is no operation {id}").hint("to list the operations: aperture log"));
         };
         // A change that was undone is redone through its undo.
         let operation = match kind {
@@ -73,8 +71,8 @@ pub fn invert(
         };
         let id = operation.id;
         if let Some(by) = history.undone_by(id) {
-            let error = anyhow!("operation {id} was already inverted by operation {by}");
-            return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("to invert that one: aperture undo {by}")));
+            return Err(refusal!("operation {id} was already inverted by operation {by}")
+                .hint(format!("to invert that one: aperture undo {by}")));
         }
         let undone = draft.toggle(operation)?;
         let what = Some(describe(history, operation));
@@ -110,8 +108,8 @@ fn undo_of<'a>(history: &'a History, operation: &'a Operation) -> Result<&'a Ope
         _ => history.undone_by(operation.id).and_then(|id| history.operation(id)),
     };
     undo.ok_or_else(|| {
-        let error = anyhow!("operation {} is in force, so there is nothing to redo", operation.id);
-        CommandError::new(ErrorKind::Refused, error).hint("to list the operations: aperture log")
+        refusal!("operation {} is in force, so there is nothing to redo", operation.id)
+            .hint("to list the operations: aperture log")
     })
 }
 

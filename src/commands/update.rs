@@ -2,11 +2,10 @@
 
 use super::ChangeOptions;
 use super::change::pipeline::{ChangeSummary, change, inherited};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse, refusal};
 use crate::model::{BlockKind, Level};
 use crate::output::ChangeReport;
 use crate::workspace::SkipReason;
-use anyhow::anyhow;
 use std::slice;
 
 /// Arguments of `update`.
@@ -31,27 +30,25 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     let selector = env.selector(slice::from_ref(&arguments.selector))?;
     let text = env.text(&arguments.text)?;
     if text.trim().is_empty() {
-        let error = anyhow!("the text is empty; the model's API refuses empty texts");
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("to replace a block by one line: aperture archive"));
+        return Err(misuse!("the text is empty; the model's API refuses empty texts")
+            .hint("to replace a block by one line: aperture archive"));
     }
     change(env, arguments.options, &|draft, opened| {
         let numbers = selector.select(&opened.workspace.reading)?;
         let [number] = numbers[..] else {
-            let error = anyhow!("'{}' matches {} blocks; update takes one", arguments.selector, numbers.len());
-            return Err(CommandError::new(ErrorKind::Refused, error).hint("to list blocks with their numbers: aperture blocks"));
+            return Err(refusal!("'{}' matches {} blocks; update takes one", arguments.selector, numbers.len())
+                .hint("to list blocks with their numbers: aperture blocks"));
         };
         if let Some(why) = draft.immutable(number)? {
             if why == SkipReason::Inherited {
                 let (what, hint) = inherited(env, &opened.workspace, &[number]);
-                return Err(CommandError::new(ErrorKind::Refused, anyhow!(what)).hint(hint));
+                return Err(refusal!(what).hint(hint));
             }
-            let error = anyhow!("block {number} cannot be changed: {}", why.reason());
-            return Err(CommandError::new(ErrorKind::Refused, error).hint("to add a note: aperture create"));
+            return Err(refusal!("block {number} cannot be changed: {}", why.reason()).hint("to add a note: aperture create"));
         }
         let call = opened.workspace.reading.block(number).is_some_and(|block| block.kind == BlockKind::ToolUse);
         if call && serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text).is_err() {
-            let error = anyhow!("block {number} is a tool use, and its input is a JSON object");
-            return Err(CommandError::new(ErrorKind::Usage, error)
+            return Err(misuse!("block {number} is a tool use, and its input is a JSON object")
                 .hint(format!("to print the current input: aperture show {number} --raw")));
         }
         draft.replace(number, Level::Original, &text, "")?;

@@ -1,14 +1,13 @@
 //! `aperture verify`: checks the store against the session files.
 
 use super::BulkOptions;
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::commands::bulk;
 use crate::commands::stored::stored;
 use crate::model::{Address, BlockNumber, OperationId};
 use crate::output::{Paint, Report, Style, bytes, clip, plural, printable, short_id};
 use crate::store::{Store, StoredSession};
 use crate::workspace::{DriftKind, FileState, Verified, Verifier, WayBack};
-use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -47,11 +46,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     exit?;
     match report.problems() {
         0 => Ok(()),
-        problems => {
-            let error = anyhow!("{problems} problem{} found", if problems == 1 { " was" } else { "s were" });
-            let hint = "to restore values from an export: aperture import FILE; undo skips values that another program changed";
-            Err(CommandError::new(ErrorKind::Refused, error).hint(hint))
-        }
+        problems => Err(refusal!("{problems} problem{} found", if problems == 1 { " was" } else { "s were" })
+            .hint("to restore values from an export: aperture import FILE; undo skips values that another program changed")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Parses the arguments of a tool call into a request and the options of its answer.
 
 use super::tools::{Argument, DEFAULT_TOKENS, Effect, Kind, MOST_TOKENS, Source, Tool};
-use crate::app::{CommandError, ErrorKind};
+use crate::app::CommandError;
 use crate::commands::json::{ACTION, Words, first_line};
 use crate::commands::{Other, Read, Request};
 use anyhow::{Context, anyhow};
@@ -41,7 +41,7 @@ impl Call {
 pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, CommandError> {
     let wrong = |error: anyhow::Error| {
         let error = error.context(format!("cannot call {}", tool.name));
-        CommandError::new(ErrorKind::Usage, error).hint(format!("its arguments are {}", names(tool)))
+        CommandError::usage(error).hint(format!("its arguments are {}", names(tool)))
     };
     let known = tool.arguments();
     if let Some(unknown) = arguments.keys().find(|name| known.iter().all(|argument| argument.parameter.name != **name)) {

@@ -7,12 +7,11 @@ use super::protocol::{
 use super::tools::{Effect, TOOLS, Tool};
 use super::wire::Connection;
 use super::{answer, resources, session};
-use crate::app::{Answer, Client, CommandError, Env, ErrorKind};
+use crate::app::{Answer, Client, CommandError, Env, refusal};
 use crate::commands::model::{CallOutcome, ask};
 use crate::commands::{self, Change, Other, Read, Request, recall};
 use crate::engine::{Spent, mask, tokens};
 use crate::model::Actor;
-use anyhow::anyhow;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io;
@@ -125,8 +124,7 @@ impl Server {
             let value: Value = serde_json::from_str(&body.json).unwrap_or_default();
             let size = tokens::count(&value.to_string());
             if size > max_tokens {
-                let error = anyhow!("the JSON has {size} tokens; the limit is {}", max_tokens);
-                return Err(CommandError::new(ErrorKind::Refused, error)
+                return Err(refusal!("the JSON has {size} tokens; the limit is {}", max_tokens)
                     .hint("select fewer blocks, set a larger max_tokens, or omit json: text can be read in parts"));
             }
             let text = env.gate.json(&value.to_string()).into_string();

@@ -2,7 +2,7 @@
 
 use super::sessions::{BulkSession, listed};
 use super::visit::{Visited, fail, outcome, row, visit};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::commands::change::pipeline::{NothingToChange, is_live, open_in_client};
 use crate::commands::{self, BulkOptions, ChangeOptions, redact};
 use crate::engine::SelectorError;
@@ -10,7 +10,6 @@ use crate::fsio::is_packed;
 use crate::output::{BulkOutcome, BulkReport, BulkRow, ChangeReport};
 use crate::text::shell::quoted_word;
 use crate::workspace::ApplyError;
-use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -70,8 +69,8 @@ fn last_run(env: &Env) -> Result<BTreeSet<PathBuf>, CommandError> {
     }
     changes.sort_by(|a, b| b.cmp(a));
     let Some((mut time, command, _)) = changes.first().cloned() else {
-        let error = anyhow!("nothing to undo: no change of many sessions is in force");
-        return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the changed sessions: aperture verify --all"));
+        return Err(refusal!("nothing to undo: no change of many sessions is in force")
+            .hint("to list the changed sessions: aperture verify --all"));
     };
     let of_run = changes.into_iter().filter(|(_, other, _)| *other == command).take_while(|(earlier, ..)| {
         let follows = time - earlier <= RUN_PAUSE;

@@ -1,10 +1,9 @@
 //! Finds the sessions of a request that runs on many.
 
-use crate::app::{CommandError, Env, ErrorKind, session_name};
+use crate::app::{CommandError, Env, misuse, refusal, session_name};
 use crate::commands::BulkOptions;
 use crate::store::{Store, StoredSession};
 use crate::workspace::{self, FindError, Found, Listed, Project};
-use anyhow::anyhow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -64,8 +63,7 @@ fn project_of(env: &Env, options: &BulkOptions) -> Option<(Project, PathBuf)> {
 /// Errors: there are none, unless the options allow that; or `-s` names one session.
 pub fn listed(env: &Env, options: &BulkOptions) -> Result<Vec<BulkSession>, CommandError> {
     if env.session().is_some() {
-        let error = anyhow!("--session selects one session, and --all or --project select many");
-        return Err(CommandError::new(ErrorKind::Usage, error));
+        return Err(misuse!("--session selects one session, and --all or --project select many"));
     }
     let project = project_of(env, options);
     let mut unreadable = Vec::new();
@@ -95,12 +93,10 @@ pub fn listed(env: &Env, options: &BulkOptions) -> Result<Vec<BulkSession>, Comm
 /// Returns the error for a project without sessions.
 fn none_in(env: &Env, directory: &Path) -> CommandError {
     if !env.is_directory(directory) {
-        let error = anyhow!("there is no directory {}", directory.display());
-        let hint = "--project takes the word after it as its directory: write other arguments before it, or --project=DIRECTORY";
-        return CommandError::new(ErrorKind::Usage, error).hint(hint);
+        return misuse!("there is no directory {}", directory.display())
+            .hint("--project takes the word after it as its directory: write other arguments before it, or --project=DIRECTORY");
     }
-    let error = anyhow!("no session was started in {}", directory.display());
-    CommandError::new(ErrorKind::Refused, error)
+    refusal!("no session was started in {}", directory.display())
         .hint("to search another directory: --project=DIRECTORY; all sessions: --all; the projects: aperture sessions")
         .hint("to accept that there are none: --allow-empty")
 }

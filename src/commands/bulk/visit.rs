@@ -2,7 +2,7 @@
 
 use super::interrupt::Interrupt;
 use super::sessions::BulkSession;
-use crate::app::{CommandError, Env, ErrorKind, session_name};
+use crate::app::{CommandError, Env, ErrorKind, refusal, session_name};
 use crate::output::{BulkOutcome, BulkRow, plural};
 use anyhow::anyhow;
 
@@ -68,8 +68,7 @@ fn visit_until<S, T>(
 }
 
 fn unreadable(session: &BulkSession, problem: &str) -> CommandError {
-    let error = anyhow!("cannot read {}: {problem}", session.path.display());
-    CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l")
+    refusal!("cannot read {}: {problem}", session.path.display()).hint("check that you may read it: ls -l")
 }
 
 /// Returns the error that determines the exit code of a run: interrupted, some sessions failed, or some were skipped. The report
@@ -86,7 +85,7 @@ pub fn outcome<T>(visited: &[Visited<T>]) -> Result<(), CommandError> {
         return Err(CommandError::new(ErrorKind::Interrupted, error).hint("to continue: run the same command again"));
     }
     if failed > 0 {
-        return Err(CommandError::new(ErrorKind::Refused, anyhow!("{} of {all} failed", plural(failed, "session"))));
+        return Err(refusal!("{} of {all} failed", plural(failed, "session")));
     }
     if skipped > 0 {
         let error = anyhow!("{} of {all} skipped: open in a client, or locked", plural(skipped, "session"));

@@ -2,7 +2,7 @@
 //! the client has closed it.
 
 use super::pipeline::is_proxied;
-use crate::app::{CommandError, Env, ErrorKind, wait};
+use crate::app::{CommandError, Env, ErrorKind, refusal, wait};
 use crate::model::{NewContent, OperationId, Plan};
 use crate::output::{ChangeDetail, ChangeReport};
 use crate::store::{SessionKey, Store};
@@ -136,8 +136,8 @@ pub fn undo(env: &Env, wanted: Option<OperationId>, dry_run: bool) -> Result<Opt
     match wanted {
         Some(wanted) if wanted == last.id => {}
         Some(wanted) if deferred.iter().any(|operation| operation.id == wanted) => {
-            let error = anyhow!("operation {} is deferred too, and must be undone first", last.id);
-            return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("aperture undo {}", last.id)));
+            return Err(refusal!("operation {} is deferred too, and must be undone first", last.id)
+                .hint(format!("aperture undo {}", last.id)));
         }
         Some(_) => return Ok(None),
         None => {}

@@ -1,7 +1,7 @@
 //! Steps shared by all commands that change a session: lock, settle, plan, compute the price, apply.
 
 use super::deferred;
-use crate::app::{CommandError, Env, ErrorKind, session_name, wait};
+use crate::app::{CommandError, Env, ErrorKind, refusal, session_name, wait};
 use crate::commands::ChangeOptions;
 use crate::commands::live::pending::LiveChanges;
 use crate::engine::{self, EditFacts, EditPrice};
@@ -83,7 +83,7 @@ pub fn expect_changeable(env: &Env, found: &Found, dry_run: bool) -> Result<(), 
         None => Ok(()),
         Some(reason) => {
             let error = anyhow!(reason).context(format!("cannot change the session {}", session_name(&found.path)));
-            Err(CommandError::new(ErrorKind::Refused, error))
+            Err(CommandError::refused(error))
         }
     }
 }
@@ -92,8 +92,8 @@ fn packed(env: &Env, found: &Found) -> CommandError {
     if !env.kept().is_ok_and(|copies| found.path.starts_with(copies.directory())) {
         return ApplyError::Packed.into();
     }
-    let error = anyhow!("the client has deleted the session, and its kept copy is only read");
-    CommandError::new(ErrorKind::Refused, error).hint(format!("restore it first: aperture keep restore {}", found.location.id))
+    refusal!("the client has deleted the session, and its kept copy is only read")
+        .hint(format!("restore it first: aperture keep restore {}", found.location.id))
 }
 
 /// As [`open`], but a predicate on the session decides how much is analyzed, as in [`Env::read_as_wanted`].
@@ -194,7 +194,7 @@ fn once(
     if let Some(numbers) = summary.kept.get(&SkipReason::Inherited).filter(|numbers| !numbers.is_empty()) {
         let (what, hint) = inherited(env, workspace, numbers);
         if draft.is_empty() {
-            return Err(CommandError::new(ErrorKind::Refused, NothingToChange(what)).hint(hint));
+            return Err(CommandError::refused(NothingToChange(what)).hint(hint));
         }
         summary.notes.push(format!("{what}: {hint}"));
     }

@@ -4,14 +4,14 @@ mod forms;
 mod trace;
 
 use super::{BulkOptions, report, status};
-use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, files, misuse, refusal};
 use crate::commands::bulk::{self, Visited};
 use crate::commands::stored::stored;
 use crate::fsio::read_head;
 use crate::output::{BulkOutcome, BulkReport, BulkRow, Paint, Report, Style, bytes, plural, short_id};
 use crate::store::{Export, Recipient, Store, StoredSession, encrypt_for};
 use crate::workspace;
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ impl ExportFormat {
 /// Returns the bytes of an export file, encrypted if it is for somebody.
 fn packed(file: Vec<u8>, to: &[String]) -> Result<Vec<u8>, CommandError> {
     let recipient = |text: &String| {
-        let unknown = || CommandError::new(ErrorKind::Usage, anyhow!("'{text}' is not a recipient of age"));
+        let unknown = || misuse!("'{text}' is not a recipient of age");
         Recipient::parse(text).ok_or_else(|| unknown().hint("write the line age1… that age-keygen prints"))
     };
     let recipients = to.iter().map(recipient).collect::<Result<Vec<_>, _>>()?;
@@ -126,8 +126,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         return run_bulk(env, arguments);
     }
     let nothing = || {
-        let error = anyhow!("export writes what undo needs, and aperture has not changed this session");
-        CommandError::new(ErrorKind::Refused, error)
+        refusal!("export writes what undo needs, and aperture has not changed this session")
             .hint("to print the conversation: aperture transcript")
             .hint("to list the changed sessions: aperture verify --all")
     };
@@ -159,8 +158,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// Writes the course of one session for another program.
 fn run_form(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if arguments.bulk.is_bulk() {
-        let error = anyhow!("--format {} writes one session", arguments.format.name());
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("name it by its id: aperture sessions"));
+        return Err(
+            misuse!("--format {} writes one session", arguments.format.name()).hint("name it by its id: aperture sessions")
+        );
     }
     let path = env.directory.join(&arguments.output);
     if !arguments.force && env.disk.identify(&path).is_ok() {
@@ -210,8 +210,9 @@ fn run_bulk(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let sessions = bulk::stored(env, &store, &arguments.bulk)?;
     let directory = env.directory.join(&arguments.output);
     if env.disk.identify(&directory).is_ok() && env.disk.list(&directory).is_err() {
-        let error = anyhow!("{} is not a directory", directory.display());
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("with --all or --project, --output is a directory"));
+        return Err(
+            misuse!("{} is not a directory", directory.display()).hint("with --all or --project, --output is a directory")
+        );
     }
     let mut ids: BTreeMap<String, usize> = BTreeMap::new();
     sessions.iter().for_each(|(_, stored)| *ids.entry(file_name(&stored.session)).or_default() += 1);
@@ -241,13 +242,12 @@ fn export_to(
     let is_there = env.disk.identify(path).is_ok();
     let is_same = is_there && read_head(env.disk, path, file.len() + 1).is_ok_and(|known| known == file);
     if is_there && !is_same && !arguments.force {
-        let error = anyhow!("{} has another content; --force replaces it", path.display());
-        return Err(CommandError::new(ErrorKind::Refused, error));
+        return Err(refusal!("{} has another content; --force replaces it", path.display()));
     }
     if !is_same {
         let made = files::make_directory(path.parent().unwrap_or(path));
         let made = made.with_context(|| format!("cannot create the directory of {}", path.display()));
-        made.map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+        made.map_err(CommandError::refused)?;
         write(env, path, &file)?;
     }
     Ok(Some(Exported { file: path.to_owned(), bytes: file.len() as u64, is_written: !is_same }))
@@ -296,10 +296,9 @@ fn export(store: &Store, stored: &StoredSession) -> Result<Option<Export>, Comma
 
 fn write(env: &Env, path: &Path, file: &[u8]) -> Result<(), CommandError> {
     let written = files::write_private(env.disk, path, file).with_context(|| format!("cannot write {}", path.display()));
-    written.map_err(|error| CommandError::new(ErrorKind::Refused, error))
+    written.map_err(CommandError::refused)
 }
 
 fn exists(path: &Path) -> CommandError {
-    let error = anyhow!("{} exists", path.display());
-    CommandError::new(ErrorKind::Refused, error).hint("to replace it: --force")
+    refusal!("{} exists", path.display()).hint("to replace it: --force")
 }

@@ -16,11 +16,11 @@ mod told;
 pub use report::HookReport;
 
 use super::live::proxied;
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse};
 use crate::engine::label;
 use crate::model::{Block, Pin};
 use crate::workspace::{Content, Workspace};
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -90,13 +90,12 @@ pub fn wanted_by_others() -> Vec<&'static str> {
 
 /// Handles an event; prints nothing if there is nothing to report.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let event = EVENTS.iter().find(|event| event.name == arguments.event).ok_or_else(|| {
-        let error = anyhow!("unknown hook event '{}'", arguments.event);
-        CommandError::new(ErrorKind::Usage, error)
-    })?;
-    let payload: Payload = serde_json::from_str(&env.text("-")?)
-        .context("stdin is not a hook payload")
-        .map_err(|error| CommandError::new(ErrorKind::Usage, error))?;
+    let event = EVENTS
+        .iter()
+        .find(|event| event.name == arguments.event)
+        .ok_or_else(|| misuse!("unknown hook event '{}'", arguments.event))?;
+    let payload: Payload =
+        serde_json::from_str(&env.text("-")?).context("stdin is not a hook payload").map_err(CommandError::usage)?;
     let path = payload.transcript_path.clone().unwrap_or_default();
     let session = env.on(&path, &format!("hook {}", event.name));
     let mut report = (event.answer)(&session, &payload)?;

@@ -1,6 +1,6 @@
 //! `aperture install claude-code` and `uninstall claude-code`: the integration with Claude Code.
 
-use crate::app::{CommandError, Env, ErrorKind, Keeping, files, settings_file, with_keeping};
+use crate::app::{CommandError, Env, Keeping, files, settings_file, with_keeping};
 use crate::commands::install::made::{Made, read, refused, write};
 use crate::commands::install::report::{FileChange, InstallReport, InstallState};
 use crate::commands::{hook, keep};
@@ -134,7 +134,7 @@ fn ask_to_keep(env: &Env) -> Result<(), CommandError> {
     let after = add(if answer { Keeping::On } else { Keeping::Off }).unwrap_or_default();
     files::replace(env.disk, &path, before.as_deref().map(str::as_bytes), after.as_bytes(), files::Mode::Plain)
         .with_context(|| format!("cannot write {}", path.display()))
-        .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+        .map_err(CommandError::refused)?;
     if answer {
         keep::keep_in_background(env, None);
     }

@@ -1,9 +1,9 @@
 //! `aperture install git-hook` and `uninstall git-hook`: the integration with git hooks.
 
-use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, files};
 use crate::commands::git_hook::{GitHooksReport, InstalledHook};
 use crate::engine::{GitHook, with_hook, without_hook};
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -53,12 +53,11 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
         // Replacing a symbolic link would break it: write to its target.
         let path = env.disk.resolve(&path).unwrap_or(path);
         let before = files::whole(env.disk, &path).with_context(|| format!("cannot read the hook {}", path.display()));
-        let before =
-            before.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l"))?;
+        let before = before.map_err(|error| CommandError::refused(error).hint("check that you may read it: ls -l"))?;
         let after =
             if install { with_hook(before.as_deref(), hook).map(Some) } else { before.as_deref().map_or(Ok(None), without_hook) };
         let after = after.with_context(|| format!("cannot change the hook {}", path.display())).map_err(|error| {
-            CommandError::new(ErrorKind::Refused, error).hint(format!("add this line by hand: aperture git-hook {}", hook.name()))
+            CommandError::refused(error).hint(format!("add this line by hand: aperture git-hook {}", hook.name()))
         })?;
         let done = before == after;
         report.hooks.push(InstalledHook { hook, path: path.display().to_string(), installed: install == done, changed: !done });
@@ -76,7 +75,7 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
             };
             written
                 .with_context(|| format!("cannot write the hook {}", path.display()))
-                .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may write it: ls -l"))?;
+                .map_err(|error| CommandError::refused(error).hint("check that you may write it: ls -l"))?;
         }
         report.hooks.iter_mut().for_each(|hook| hook.installed = install);
     }
@@ -98,6 +97,6 @@ fn meant(options: &Options, install: bool) -> Vec<GitHook> {
 /// Returns the directory of this repository's hooks; respects `core.hooksPath` and worktrees.
 fn hooks_directory(env: &Env) -> Result<PathBuf, CommandError> {
     let hooks = env.git(&["rev-parse", "--git-path", "hooks"])?;
-    let hooks = String::from_utf8(hooks).map_err(|error| CommandError::new(ErrorKind::Refused, anyhow!(error)))?;
+    let hooks = String::from_utf8(hooks).map_err(CommandError::refused)?;
     Ok(env.directory.join(hooks.trim_end_matches('\n')))
 }

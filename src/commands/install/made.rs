@@ -1,6 +1,6 @@
 //! The list of files and directories that `install` created, stored next to the store: `uninstall` removes only these.
 
-use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, files};
 use crate::commands::install::report::FileChange;
 use crate::provider::EditError;
 use anyhow::Context;
@@ -24,7 +24,7 @@ impl Made {
         let file = env.store_directory()?.join(FILE);
         let text = files::text(env.disk, &file)
             .with_context(|| format!("cannot read {}", file.display()))
-            .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+            .map_err(CommandError::refused)?;
         // A damaged list is treated as missing.
         let paths = text.and_then(|text| serde_json::from_str::<BTreeSet<PathBuf>>(&text).ok());
         Ok(Made { file, paths })
@@ -71,7 +71,7 @@ impl Made {
         };
         written()
             .with_context(|| format!("cannot write {}", self.file.display()))
-            .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("nothing was written"))
+            .map_err(|error| CommandError::refused(error).hint("nothing was written"))
     }
 }
 
@@ -79,13 +79,13 @@ impl Made {
 pub fn read(env: &Env, path: &Path) -> Result<Option<String>, CommandError> {
     files::text(env.disk, path)
         .with_context(|| format!("cannot read {}", path.display()))
-        .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("nothing was written"))
+        .map_err(|error| CommandError::refused(error).hint("nothing was written"))
 }
 
 /// Returns the error of a file that cannot be edited.
 pub fn refused(error: EditError, path: &Path) -> CommandError {
     let error = anyhow::Error::new(error).context(format!("cannot change {}", path.display()));
-    CommandError::new(ErrorKind::Refused, error).hint("nothing was written; fix the file first")
+    CommandError::refused(error).hint("nothing was written; fix the file first")
 }
 
 /// Writes the changed files. All files were read and edited before, so errors in them occur before the first write.
@@ -101,7 +101,7 @@ pub fn write(env: &Env, changes: &[FileChange], stop: &Path, made: &Made) -> Res
             (None, None) => Ok(()),
         };
         done.with_context(|| format!("cannot write {}", change.path.display())).map_err(|error| {
-            CommandError::new(ErrorKind::Refused, error).hint("files written before it stay; run the command again, or uninstall")
+            CommandError::refused(error).hint("files written before it stay; run the command again, or uninstall")
         })?;
     }
     Ok(())

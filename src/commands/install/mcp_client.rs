@@ -2,13 +2,12 @@
 
 use super::made::{Made, read, refused, write};
 use super::report::{FileChange, InstallReport, InstallState};
-use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, files, misuse};
 use crate::commands::hook;
 use crate::output::plural;
 use crate::provider::EditError;
 use crate::provider::claude_code::settings::{self, Calls, NO_FILE};
 use crate::provider::mcp_client::{Edited, McpClient};
-use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 
 /// The name of the part in the list of servers.
@@ -76,7 +75,7 @@ pub fn state(env: &Env, client: &McpClient) -> Result<Option<InstallState>, Comm
 /// Errors: the client has none for projects.
 fn list_file(env: &Env, client: &McpClient, options: &Options) -> Result<PathBuf, CommandError> {
     client.file(&env.places, options.in_project.then_some(&*env.directory)).ok_or_else(|| {
-        CommandError::new(ErrorKind::Usage, anyhow!("{} has no list of servers for one project", client.name))
+        misuse!("{} has no list of servers for one project", client.name)
             .hint(format!("for all projects: aperture install {}", client.name))
     })
 }

@@ -8,11 +8,10 @@ mod report;
 
 pub use report::{InstallReport, InstallState};
 
-use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, files, refusal};
 use crate::provider::ProviderAdapter;
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::mcp_client::{CODEX, CURSOR, GEMINI, OPENCODE, VSCODE};
-use anyhow::anyhow;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("install"))]
@@ -125,9 +124,8 @@ fn program(env: &Env, in_project: bool) -> Result<String, CommandError> {
     }
     let program = env.program()?;
     if program.file_stem().is_none_or(|name| name != NAME) {
-        let error = anyhow!("this program is called {}, not {NAME}", program.display());
-        let hint = "rename it to aperture: the installed parts are found by that name";
-        return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
+        return Err(refusal!("this program is called {}, not {NAME}", program.display())
+            .hint("rename it to aperture: the installed parts are found by that name"));
     }
     Ok(program.to_string_lossy().into_owned())
 }

@@ -6,7 +6,7 @@ mod status;
 pub use report::{KeepForgetReport, KeepListReport, KeepReport, KeepRestoreReport};
 pub use status::{KeepStatusReport, SOON_DAYS, expiring_in, report as status_report};
 
-use crate::app::{CommandError, Env, ErrorKind, next_step, wait};
+use crate::app::{CommandError, Env, ErrorKind, misuse, next_step, refusal, wait};
 use crate::commands::change::pipeline::expect_changeable;
 use crate::fsio::Identity;
 use crate::model::request_id;
@@ -146,7 +146,7 @@ fn refused(error: KeepError, session: &str) -> CommandError {
         KeepError::NoSuchCopy(_) => (ErrorKind::Usage, "to list the copies: aperture keep list".to_owned()),
         KeepError::Io(cause) => {
             let step = next_step(cause);
-            return CommandError::new(ErrorKind::Refused, error).hints(step);
+            return CommandError::refused(error).hints(step);
         }
     };
     CommandError::new(kind, error).hint(hint)
@@ -188,8 +188,7 @@ fn keep(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// Returns the sessions in files that the arguments select. The subagents beside a session are copied with it.
 fn selected(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError> {
     if env.session().is_some() {
-        let error = anyhow!("--session selects one session, and --all or --project select many");
-        return Err(CommandError::new(ErrorKind::Usage, error));
+        return Err(misuse!("--session selects one session, and --all or --project select many"));
     }
     let mut found = workspace::find_all(env.disk, &env.places, &mut |path, error| {
         env.note(&format!("skipped {}: {error}", path.display()));
@@ -215,8 +214,7 @@ fn previewed(env: &Env, copies: &KeptCopies<'_>, found: &Found) -> KeptSession {
 
 fn kept(env: &Env, copies: &KeptCopies<'_>, found: &Found) -> Result<KeptSession, CommandError> {
     if request_id(&found.path).is_some() {
-        let error = anyhow!("the session is in no file: it exists only while its client runs behind the proxy");
-        return Err(CommandError::new(ErrorKind::Refused, error));
+        return Err(refusal!("the session is in no file: it exists only while its client runs behind the proxy"));
     }
     let _lock = lock(env)?;
     let outcome = copies.keep(found).map_err(|error| refused(error, &found.location.id))?;
@@ -231,7 +229,7 @@ pub fn keep_session(env: &Env, found: &Found) -> Result<(), CommandError> {
     let kept = kept(env, &env.kept()?, found)?;
     match kept.failures.first() {
         None => Ok(()),
-        Some(failure) => Err(CommandError::new(ErrorKind::Refused, anyhow!("{failure}"))),
+        Some(failure) => Err(refusal!("{failure}")),
     }
 }
 

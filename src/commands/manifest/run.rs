@@ -1,6 +1,6 @@
 use super::Arguments;
 use super::report::{ManifestReport, Tier};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse};
 use crate::commands::change::pipeline::is_live;
 use crate::commands::compress::{self, Reach};
 use crate::commands::diff;
@@ -8,15 +8,13 @@ use crate::commands::live::pending;
 use crate::engine::{self, Advice, Forecast, Suggestion};
 use crate::output::DiffReport;
 use crate::workspace::{Aim, Workspace};
-use anyhow::anyhow;
 
 /// Returns the differences since a point: the blocks added, and those that aperture changed.
 /// Errors: there is no such point; the session cannot be read.
 pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport, CommandError> {
     let Some(turn) = point.strip_prefix("turn:") else { return diff::since(env, session, point) };
     let Ok(turn) = turn.parse::<u32>() else {
-        let error = anyhow!("'{point}' is not a turn");
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("write a turn as turn:12"));
+        return Err(misuse!("'{point}' is not a turn").hint("write a turn as turn:12"));
     };
     diff::since_turn(env, session, turn)
 }

@@ -131,5 +131,5 @@ fn refuse_undo_of_user(env: &Env, arguments: &undo::Arguments) -> Result<(), Com
 }
 
 fn refused(error: anyhow::Error) -> CommandError {
-    CommandError::new(ErrorKind::Refused, error.context("a model may not do that by itself"))
+    CommandError::refused(error.context("a model may not do that by itself"))
 }

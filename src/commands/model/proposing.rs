@@ -1,6 +1,6 @@
 //! The processing of a model command: parse it, decide by the user's policy, execute it.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind, refusal};
 use crate::commands::change::pipeline::is_live;
 use crate::commands::recall::{self, search_only};
 use crate::commands::{self, Change, ChangeOptions, ModelAction, memory};
@@ -14,7 +14,6 @@ use crate::output::{ChangeReport, plural};
 use crate::store::Outcome;
 use crate::text::cut::one_line;
 use crate::workspace::{Found, Workspace};
-use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 
 /// The maximum size of an answer to a command, in bytes.
@@ -303,7 +302,7 @@ pub fn carry_out(env: &Env, path: &Path, action: &ModelAction, text: &str, dry_r
             let report = search_only(&env, &query)?;
             let count = report.count() as u32;
             if count == 0 {
-                return Err(CommandError::new(ErrorKind::Refused, anyhow!("no matching content outside your context window")));
+                return Err(refusal!("no matching content outside your context window"));
             }
             return Ok(CarriedOut { answer: report.note(), change: None, count });
         }
@@ -335,10 +334,7 @@ pub fn carry_out(env: &Env, path: &Path, action: &ModelAction, text: &str, dry_r
 }
 
 fn project_of(env: &Env, found: &Found) -> Result<PathBuf, CommandError> {
-    env.project_directory(found).ok_or_else(|| {
-        let error = anyhow!("the directory of the project is not known, so neither are its memories");
-        CommandError::new(ErrorKind::Refused, error)
-    })
+    env.project_directory(found).ok_or_else(|| refusal!("the directory of the project is not known, so neither are its memories"))
 }
 
 /// Returns true if it is cheaper to restore blocks in place: each still has a place in the window, and the cache of the content

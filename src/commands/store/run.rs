@@ -1,7 +1,7 @@
 use super::report::{ClearPlace, StoreReport, StoreStatusReport, StoredRows};
 use super::{Action, Arguments, Key};
 use crate::app::seal::{self, Secret};
-use crate::app::{CommandError, Env, ErrorKind, files, settings_file};
+use crate::app::{CommandError, Env, ErrorKind, files, refusal, settings_file};
 use crate::fsio::{Disk, RealDisk};
 use crate::store::{
     DATABASES, KeyBytes, KeyMethod, PATIENCE, SEAL_FILE, STORE_FILE, Seal, SealFile, SealState, convert_database, convert_folder,
@@ -93,8 +93,7 @@ fn rekey(env: &Env, directory: &Path, key: &Key, is_of_data: bool) -> Result<Sto
 }
 
 fn opened(env: &Env) -> Result<(SealFile, KeyBytes), CommandError> {
-    let unsealed =
-        || CommandError::new(ErrorKind::Refused, anyhow!("the store is not sealed")).hint("to seal it: aperture store encrypt");
+    let unsealed = || refusal!("the store is not sealed").hint("to seal it: aperture store encrypt");
     env.keys.open()?.map(|(file, key, _)| (file, key)).ok_or_else(unsealed)
 }
 
@@ -176,15 +175,11 @@ fn wrap(env: &Env, key: &Key, data_key: &KeyBytes, variable: &str) -> Result<Sea
         }
         if !seal::can_ask() {
             let error = anyhow!("there is no terminal to enter a passphrase");
-            return Err(
-                CommandError::new(ErrorKind::Usage, error).hint(format!("set {variable}, or give --key-file FILE or --keyring"))
-            );
+            return Err(CommandError::usage(error).hint(format!("set {variable}, or give --key-file FILE or --keyring")));
         }
         let passphrase = seal::ask("New passphrase: ")?;
         if seal::ask("The same again: ")? != passphrase {
-            return Err(
-                CommandError::new(ErrorKind::Refused, anyhow!("the passphrases differ")).hint("nothing was changed; try again")
-            );
+            return Err(refusal!("the passphrases differ").hint("nothing was changed; try again"));
         }
         Ok(passphrase)
     })

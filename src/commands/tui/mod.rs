@@ -13,8 +13,7 @@ mod treemap;
 mod view;
 mod worker;
 
-use crate::app::{CommandError, Env, ErrorKind};
-use anyhow::anyhow;
+use crate::app::{CommandError, Env, misuse};
 
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("tui"))]
@@ -32,8 +31,7 @@ pub struct Arguments {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let found = env.find(arguments.session.as_deref())?;
     if env.screen_height().is_none() || !terminal::is_interactive() {
-        let error = anyhow!("tui needs a terminal for its screen and keys");
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("to print one screen: aperture status"));
+        return Err(misuse!("tui needs a terminal for its screen and keys").hint("to print one screen: aperture status"));
     }
     terminal::show(env, found)
 }

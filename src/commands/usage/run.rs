@@ -1,12 +1,11 @@
 use super::report::UsageReport;
 use super::{Arguments, By, Day};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse};
 use crate::engine::{self, BilledFile, UsageFilter, UsageGroup, UsageSource};
 use crate::fsio::unpacked_path;
 use crate::model::{Address, Key};
 use crate::store::{BilledState, ReplacedBills, Store};
 use crate::workspace::{self, FindError, Listed, Project};
-use anyhow::anyhow;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -94,8 +93,7 @@ pub fn check_client(name: Option<&str>) -> Result<(), CommandError> {
     let names: Vec<&str> = crate::provider::PROVIDERS.iter().map(|provider| provider.name()).collect();
     match name {
         Some(name) if !names.contains(&name) => {
-            let error = anyhow!("unknown client '{name}'");
-            Err(CommandError::new(ErrorKind::Usage, error).hint(format!("the clients are {}", names.join(", "))))
+            Err(misuse!("unknown client '{name}'").hint(format!("the clients are {}", names.join(", "))))
         }
         _ => Ok(()),
     }

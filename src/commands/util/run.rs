@@ -1,12 +1,11 @@
 use super::accuracy::{AccuracyReport, SessionAccuracy};
 use super::placeholders::PlaceholdersReport;
 use super::{Arguments, Tool};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, refusal};
 use crate::commands::model::InstructionsReport;
 use crate::engine::{self, tokens};
 use crate::model::{BlockNumber, History, Level, OperationKind};
 use crate::workspace::{self, PlanError, Workspace, shorten};
-use anyhow::anyhow;
 use std::collections::BTreeMap;
 
 /// Runs a tool.
@@ -77,7 +76,7 @@ fn each(
         found
     };
     if found.is_empty() {
-        return Err(CommandError::new(ErrorKind::Refused, anyhow!("no session among the files")));
+        return Err(refusal!("no session among the files"));
     }
     let cache = env.cache();
     for found in found {
