@@ -3,7 +3,7 @@
 use super::files::make_private;
 use super::seal::KeyHolder;
 use super::settings::{Keeping, MemorySettings, Settings, SidecarSettings};
-use super::{ColorChoice, CommandError, ErrorKind, Globals, Hooks, PROJECT_FILE, misuse, next_step, pager, session_name};
+use super::{ColorChoice, CommandError, ErrorKind, Globals, Hooks, PROJECT_FILE, misuse, next_step, programs, session_name};
 use crate::engine::{CheckLimits, Known, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
 use crate::model::{Actor, Event, Fault, History, Session};
@@ -22,7 +22,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// The width of text in columns if there is no terminal.
 const COLUMNS_WITHOUT_TERMINAL: usize = 140;
 /// The interval and the maximum number of attempts to lock a session that another command is changing.
 const LOCK_STEP: Duration = Duration::from_millis(20);
@@ -584,7 +583,7 @@ impl Env {
         let clean = if self.json { self.gate.json(&report.json()) } else { self.gate.report(report, &self.style) };
         let text = clean.as_str();
         let rows = terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| usize::from(height.0));
-        if self.paged && text.lines().count() >= rows && pager::page(&clean, var_os("PAGER")) {
+        if self.paged && text.lines().count() >= rows && programs::page(&clean, var_os("PAGER")) {
             return Ok(());
         }
         self.write(&clean)

@@ -3,6 +3,7 @@
 use super::env::Chosen;
 use super::hints::with_session;
 use super::{CommandError, Env, misuse, refusal};
+use crate::engine::Selector;
 use crate::fsio::read_head;
 use crate::model::{id_starts_with, request_id};
 use crate::output::short_id;
@@ -18,6 +19,15 @@ use std::sync::PoisonError;
 const REQUEST_BYTES: usize = 64 << 20;
 
 impl Env {
+    /// Parses selectors into their union. The error for an unknown name has a suggestion from the session.
+    /// Errors: a selector is invalid.
+    pub fn selector(&self, texts: &[String]) -> Result<Selector, CommandError> {
+        Selector::parse_all(texts).map_err(|error| match self.open(None) {
+            Ok(workspace) => error.in_session(&workspace.reading).into(),
+            Err(_) => error.into(),
+        })
+    }
+
     /// Returns the value of `-s`.
     pub fn session(&self) -> Option<&str> {
         self.globals.session.as_deref()

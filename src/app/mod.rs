@@ -1,19 +1,15 @@
 //! The environment of requests: global options, settings, the machine, errors and exit codes.
 
-mod again;
 mod ask;
 mod caches;
-mod editor;
 mod env;
 mod error;
 pub mod files;
 mod find;
-mod git;
 mod globals;
 mod hints;
-mod pager;
+mod programs;
 pub mod seal;
-mod selection;
 mod session_name;
 mod settings;
 mod sidecar;
@@ -23,12 +19,12 @@ mod terminal;
 #[path = "terminal_elsewhere.rs"]
 mod terminal;
 
-pub use again::Followed;
 pub use env::{Answer, Client, Env, settings_file, wait};
 pub use error::{CommandError, ErrorKind, next_step, print_error, print_line};
 pub(crate) use error::{misuse, refusal};
 pub use globals::{ColorChoice, Globals, number, tokens};
 pub use hints::WITHOUT_SESSION;
+pub use programs::Followed;
 pub use session_name::session_name;
 pub use settings::{Hooks, Keeping, PROJECT_FILE, Settings, SidecarSettings, with_keeping};
 pub use sidecar::SidecarTexts;

@@ -223,7 +223,6 @@ pub fn forget_in_keyring(name: &str) {
     };
 }
 
-/// Runs the program of the keyring, and returns its output.
 fn keyring(program: &str, arguments: &[&str], input: Option<&[u8]>) -> Result<Secret, CommandError> {
     let failed = |error: anyhow::Error| {
         CommandError::refused(error.context("the keyring of the system cannot be used"))

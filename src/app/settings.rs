@@ -275,7 +275,6 @@ struct LimitSettings {
 }
 
 impl StaleSettings {
-    /// Returns the staleness limits, by kind.
     fn policy(&self) -> StalePolicy {
         let default = StalenessLimit::default();
         let patience = StalenessLimit { turns: self.turns.unwrap_or(default.turns), steps: self.steps.unwrap_or(default.steps) };

@@ -1,13 +1,14 @@
-#![expect(clippy::disallowed_methods, reason = "runs this program")]
+//! Other programs that a command starts: aperture again, git, the editor, the pager, a shell and the browser.
+#![expect(clippy::disallowed_methods, reason = "starts other programs")]
 
-use super::{CommandError, Env, ErrorKind, refusal};
-use anyhow::anyhow;
+use super::{CommandError, Env, ErrorKind, files, misuse, refusal};
+use crate::output::Clean;
+use anyhow::{Context, anyhow};
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-/// The beginning of a note on standard error.
 const NOTE: &str = "note: ";
 
 impl Env {
@@ -98,6 +99,44 @@ impl Env {
             }
         }
     }
+
+    /// Runs git in the working directory and returns its output.
+    /// Errors: git is not installed, or fails.
+    pub fn git<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Vec<u8>, CommandError> {
+        let output = Command::new("git").args(arguments).current_dir(&self.directory).stdin(Stdio::null()).output();
+        let output = output
+            .map_err(|error| CommandError::refused(anyhow::Error::new(error).context("cannot run git")).hint("install git"))?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let message = String::from_utf8_lossy(&output.stderr);
+        let error = anyhow!("{}", message.trim()).context("git failed");
+        Err(CommandError::refused(error).hint("run it in a repository: -C DIRECTORY"))
+    }
+
+    /// Opens a text in the user's editor, and returns it as it was saved.
+    /// Errors: no editor is set, it fails, or the text cannot be written or read.
+    pub fn edit(&self, text: &str) -> Result<String, CommandError> {
+        let set = |name| self.variable(name).and_then(|value| value.into_string().ok()).filter(|value| !value.trim().is_empty());
+        let Some(editor) = set("VISUAL").or_else(|| set("EDITOR")) else {
+            return Err(misuse!("no editor is set").hint("set EDITOR, or give the text as an argument"));
+        };
+        let directory = self.store_directory()?.join("edit");
+        let path = directory.join(format!("memory-{}.md", self.process()));
+        let refused = |error: anyhow::Error| CommandError::refused(error);
+        let prepared = self.disk.make(&path, true).and_then(|()| files::write_private(self.disk, &path, text.as_bytes()));
+        prepared.with_context(|| format!("cannot write {}", path.display())).map_err(refused)?;
+        let mut words = editor.split_whitespace();
+        let status = Command::new(words.next().unwrap_or_default()).args(words).arg(&path).status();
+        let saved = files::text(self.disk, &path);
+        let _ = self.disk.remove(&path);
+        let status = status.with_context(|| format!("cannot start the editor '{editor}'")).map_err(refused)?;
+        if !status.success() {
+            return Err(refused(anyhow!("the editor '{editor}' failed; nothing was changed")));
+        }
+        let saved = saved.with_context(|| format!("cannot read {}", path.display())).map_err(refused)?;
+        Ok(saved.unwrap_or_default())
+    }
 }
 
 /// A command whose lines are read as it writes them; it ends with this value.
@@ -128,4 +167,20 @@ fn finish(mut child: Child, input: &[u8]) -> std::io::Result<Output> {
         let _ = stdin.write_all(input);
     }
     child.wait_with_output()
+}
+
+/// Shows a text in the user's pager, or `less`; returns true on success.
+///
+/// If the user quits the pager early, the pipe is closed: that is not an error.
+pub(super) fn page(text: &Clean, pager: Option<OsString>) -> bool {
+    let command = pager.and_then(|pager| pager.into_string().ok()).unwrap_or_else(|| "less".to_owned());
+    let mut words = command.split_whitespace();
+    let Some(program) = words.next().filter(|program| *program != "cat") else { return false };
+    // The options that git uses: quit if the text fits on one screen, keep colours, do not clear the screen.
+    let child = Command::new(program).args(words).env("LESS", "FRX").stdin(Stdio::piped()).spawn();
+    let Ok(mut child) = child else { return false };
+    if let Some(mut stdin) = child.stdin.take() {
+        let _ = stdin.write_all(text.as_str().as_bytes());
+    }
+    child.wait().is_ok()
 }
