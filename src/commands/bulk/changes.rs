@@ -1,7 +1,7 @@
 //! Changes of many sessions, each an operation of its own.
 
 use super::sessions::{BulkSession, listed};
-use super::visit::{Visited, fail, outcome, row, visit};
+use super::visit::{Visited, outcome, row, unchanged, visit};
 use crate::app::{CommandError, Env, refusal};
 use crate::commands::change::pipeline::{NothingToChange, is_live, open_in_client};
 use crate::commands::{self, BulkOptions, ChangeOptions, redact};
@@ -15,16 +15,6 @@ use std::path::PathBuf;
 
 /// The longest time between two changes of one run, in milliseconds.
 const RUN_PAUSE: i64 = 600_000;
-
-/// The change of one session, without its details.
-#[derive(Default)]
-struct Change {
-    is_changed: bool,
-    what: Option<String>,
-    tokens: Option<(f64, f64)>,
-    operation: Option<u32>,
-    reason: Option<String>,
-}
 
 /// Changes the sessions that the options select, one after the other, and prints a row for each.
 /// Errors: the selector is invalid, there are no sessions, or not every session was done.
@@ -44,12 +34,12 @@ pub fn run(env: &Env, request: &commands::Change, sessions: &BulkOptions) -> Res
         commands::Change::Undo(_) => Some(last_run(env)?),
         _ => None,
     };
-    let mut visited = visit(env, listed(env, sessions)?, &mut |env, session| match &undone {
-        Some(run) if !run.contains(&env.disk.resolve(&session.path)?) => Ok(Change::default()),
+    let visited = visit(env, listed(env, sessions)?, &mut |env, session| match &undone {
+        Some(run) if !run.contains(&env.disk.resolve(&session.path)?) => Ok(unchanged(session, None)),
         _ => change_session(env, request, given, session),
     })?;
     let exit = outcome(&visited);
-    let rows = rows(&mut visited, undone.is_some());
+    let rows = rows(visited, if undone.is_some() { "redo" } else { "undo" });
     env.print(&BulkReport::new(request.name(), given.dry_run, rows))?;
     exit
 }
@@ -90,18 +80,18 @@ fn change_session(
     request: &commands::Change,
     options: ChangeOptions,
     session: &BulkSession,
-) -> Result<Change, CommandError> {
+) -> Result<BulkRow, CommandError> {
     let is_redaction = matches!(request, commands::Change::Redact(_));
     // Credentials and damage can be in any row; only prompts and responses have blocks to shorten.
     if session.is_blank && !is_redaction && !matches!(request, commands::Change::Repair(_)) {
-        return Ok(Change::default());
+        return Ok(unchanged(session, None));
     }
     // A credential that stays in a file is a failure; a compressed session is not used at present, and costs nothing.
     if is_packed(&session.path) && !is_redaction {
-        return Ok(Change { reason: Some(ApplyError::Packed.to_string()), ..Change::default() });
+        return Ok(unchanged(session, Some(ApplyError::Packed.to_string())));
     }
     if let Some(reason) = session.found.as_ref().and_then(|found| found.provider.read_only()) {
-        return Ok(Change { reason: Some(reason.to_owned()), ..Change::default() });
+        return Ok(unchanged(session, Some(reason.to_owned())));
     }
     let report = match request {
         commands::Change::Redact(arguments) => redact::redact(env, arguments),
@@ -112,10 +102,10 @@ fn change_session(
             if options.dry_run && !options.live && report.edits > 0 && is_live(env, &env.find(None)?) {
                 return Err(open_in_client(&env.find(None)?));
             }
-            Ok(summary(report, rewritten))
+            Ok(changed(session, report, rewritten))
         }
         Err(error) => match reason_for_nothing(&error) {
-            Some(reason) => Ok(Change { reason: Some(reason), ..Change::default() }),
+            Some(reason) => Ok(unchanged(session, Some(reason))),
             None => Err(error),
         },
     }
@@ -129,35 +119,30 @@ fn reason_for_nothing(error: &CommandError) -> Option<String> {
     })
 }
 
-fn summary(report: ChangeReport, rewritten: usize) -> Change {
-    let is_changed = !report.is_nothing() || rewritten > 0;
-    Change {
-        is_changed,
-        what: is_changed.then(|| report.object()),
-        tokens: is_changed.then_some((report.tokens_before, report.tokens_after)),
+fn changed(session: &BulkSession, report: ChangeReport, rewritten: usize) -> BulkRow {
+    if report.is_nothing() && rewritten == 0 {
+        let reason = Some(report.notes.join("; ")).filter(|reason| !reason.is_empty());
+        return BulkRow { operation: report.operation, ..unchanged(session, reason) };
+    }
+    BulkRow {
+        outcome: BulkOutcome::Changed,
+        what: Some(report.object()),
+        tokens_before: Some(report.tokens_before),
+        tokens_after: Some(report.tokens_after),
         operation: report.operation,
-        reason: (!is_changed).then(|| report.notes.join("; ")).filter(|reason| !reason.is_empty()),
+        ..row(session)
     }
 }
 
-fn rows(visited: &mut [Visited<Change>], is_undo: bool) -> Vec<BulkRow> {
+/// Returns the rows of the run, each with the command that inverts its change.
+fn rows(visited: Vec<Visited<BulkRow>>, inverse: &str) -> Vec<BulkRow> {
     let mut ids: BTreeMap<String, usize> = BTreeMap::new();
     visited.iter().for_each(|visited| *ids.entry(visited.session.id.clone()).or_default() += 1);
-    let done = |visited: &mut Visited<Change>| {
-        let mut row = row(&visited.session);
-        match visited.outcome.take() {
-            None => row.outcome = BulkOutcome::NotStarted,
-            Some(Err(error)) => fail(&mut row, &error),
-            Some(Ok(change)) => {
-                row.outcome = if change.is_changed { BulkOutcome::Changed } else { BulkOutcome::Unchanged };
-                let name = if ids[&row.session] == 1 { &row.session } else { &row.path };
-                let back = if is_undo { "redo" } else { "undo" };
-                row.undo = change.operation.map(|operation| format!("aperture {back} {operation} -s {}", quoted_word(name)));
-                (row.what, row.operation, row.reason) = (change.what, change.operation, change.reason);
-                (row.tokens_before, row.tokens_after) = change.tokens.unzip();
-            }
-        }
-        row
+    let of_session = |visited: Visited<BulkRow>| {
+        let row = visited.into_row();
+        let name = if ids[&row.session] == 1 { &row.session } else { &row.path };
+        let undo = row.operation.map(|operation| format!("aperture {inverse} {operation} -s {}", quoted_word(name)));
+        BulkRow { undo, ..row }
     };
-    visited.iter_mut().map(done).collect()
+    visited.into_iter().map(of_session).collect()
 }

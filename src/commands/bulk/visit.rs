@@ -111,10 +111,23 @@ pub fn row(session: &BulkSession) -> BulkRow {
     }
 }
 
-/// Records in a row why the command failed for the session, or skipped it.
-pub fn fail(row: &mut BulkRow, error: &CommandError) {
-    row.outcome = if is_skip(error) { BulkOutcome::Skipped } else { BulkOutcome::Failed };
-    row.reason = Some(reason(error));
+/// Returns the row of a session that was left as it is.
+pub fn unchanged(session: &BulkSession, reason: Option<String>) -> BulkRow {
+    BulkRow { outcome: BulkOutcome::Unchanged, reason, ..row(session) }
+}
+
+impl Visited<BulkRow> {
+    /// Returns the row of the session, which says why the command failed for it, or skipped it.
+    pub fn into_row(self) -> BulkRow {
+        match self.outcome {
+            None => row(&self.session),
+            Some(Ok(row)) => row,
+            Some(Err(error)) => {
+                let outcome = if is_skip(&error) { BulkOutcome::Skipped } else { BulkOutcome::Failed };
+                BulkRow { outcome, reason: Some(reason(&error)), ..row(&self.session) }
+            }
+        }
+    }
 }
 
 /// Returns the causes of an error on one line. The first cause repeats the name of the session, so it is left out if there are more.

@@ -5,7 +5,7 @@ mod trace;
 
 use super::{BulkOptions, report, status};
 use crate::app::{CommandError, Env, files, misuse, refusal};
-use crate::commands::bulk::{self, Visited};
+use crate::commands::bulk::{self, BulkSession, Visited};
 use crate::commands::stored::stored;
 use crate::fsio::read_head;
 use crate::output::{BulkOutcome, BulkReport, BulkRow, Paint, Report, Style, bytes, plural, short_id};
@@ -193,14 +193,6 @@ fn run_form(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     })
 }
 
-/// The export file of one session of many.
-struct Exported {
-    file: PathBuf,
-    bytes: u64,
-    /// False if the file had the same content already.
-    is_written: bool,
-}
-
 /// Writes one file for each session with operations, in a directory.
 fn run_bulk(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let Some(store) = env.existing_store()? else {
@@ -216,60 +208,46 @@ fn run_bulk(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     let mut ids: BTreeMap<String, usize> = BTreeMap::new();
     sessions.iter().for_each(|(_, stored)| *ids.entry(file_name(&stored.session)).or_default() += 1);
-    let visited = bulk::visit_with(env, sessions, &mut |env, _, stored| {
+    let visited = bulk::visit_with(env, sessions, &mut |env, session, stored| {
         let name = file_name(&stored.session);
         // Two files can have the same id, such as a session and its copy.
         let path = blake3::hash(stored.path.as_os_str().as_encoded_bytes()).to_hex();
         let name = if ids[&name] == 1 { name } else { format!("{name}-{}", &path[..8]) };
-        export_to(env, &store, &stored, &directory.join(format!("{name}.aperture")), arguments)
+        export_to(env, &store, (session, &stored), &directory.join(format!("{name}.aperture")), arguments)
     })?;
     let exit = bulk::outcome(&visited);
-    env.print(&BulkReport::new("export", false, visited.into_iter().map(row).collect()))?;
+    env.print(&BulkReport::new("export", false, visited.into_iter().map(Visited::into_row).collect()))?;
     exit
 }
 
-/// Exports a session to a file, unless the file has this content already. `None` if there is nothing to export.
+/// Exports a session to a file, unless the file has this content already, and returns its row.
 fn export_to(
     env: &Env,
     store: &Store,
-    stored: &StoredSession,
+    (session, stored): (&BulkSession, &StoredSession),
     path: &Path,
     arguments: &Arguments,
-) -> Result<Option<Exported>, CommandError> {
+) -> Result<BulkRow, CommandError> {
     settle(env, store, stored)?;
-    let Some(export) = export(store, stored)? else { return Ok(None) };
+    let Some(export) = export(store, stored)? else {
+        return Ok(bulk::unchanged(session, Some("no operations on this session".to_owned())));
+    };
     let file = packed(export.pack()?, &arguments.to)?;
     let is_there = env.disk.identify(path).is_ok();
     let is_same = is_there && read_head(env.disk, path, file.len() + 1).is_ok_and(|known| known == file);
     if is_there && !is_same && !arguments.force {
         return Err(refusal!("{} has another content; --force replaces it", path.display()));
     }
-    if !is_same {
+    let row = if is_same {
+        bulk::unchanged(session, Some("the file has this content already".to_owned()))
+    } else {
         let made = files::make_directory(path.parent().unwrap_or(path));
         let made = made.with_context(|| format!("cannot create the directory of {}", path.display()));
         made.map_err(CommandError::refused)?;
         write(env, path, &file)?;
-    }
-    Ok(Some(Exported { file: path.to_owned(), bytes: file.len() as u64, is_written: !is_same }))
-}
-
-fn row(visited: Visited<Option<Exported>>) -> BulkRow {
-    let mut row = bulk::row(&visited.session);
-    match visited.outcome {
-        None => {}
-        Some(Err(error)) => bulk::fail(&mut row, &error),
-        Some(Ok(exported)) => {
-            let is_written = exported.as_ref().is_some_and(|exported| exported.is_written);
-            row.outcome = if is_written { BulkOutcome::Written } else { BulkOutcome::Unchanged };
-            row.reason = match &exported {
-                None => Some("no operations on this session".to_owned()),
-                Some(exported) => (!exported.is_written).then(|| "the file has this content already".to_owned()),
-            };
-            row.bytes = exported.as_ref().map(|exported| exported.bytes);
-            row.file = exported.map(|exported| exported.file.display().to_string());
-        }
-    }
-    row
+        BulkRow { outcome: BulkOutcome::Written, ..bulk::row(session) }
+    };
+    Ok(BulkRow { bytes: Some(file.len() as u64), file: Some(path.display().to_string()), ..row })
 }
 
 /// Returns the name of the export file of a session, without its ending. An id can come from another machine, so only plain
