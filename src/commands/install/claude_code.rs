@@ -1,8 +1,9 @@
 //! `aperture install claude-code` and `uninstall claude-code`: the integration with Claude Code.
 
 use crate::app::{CommandError, Env, Keeping, files, settings_file, with_keeping};
-use crate::commands::install::made::{Made, read, refused, write};
+use crate::commands::install::made::{Made, read, refused};
 use crate::commands::install::report::{FileChange, InstallReport, InstallState};
+use crate::commands::install::{install, uninstall};
 use crate::commands::{hook, keep};
 use crate::output::plural;
 use crate::provider::claude_code::ClaudeCode;
@@ -79,18 +80,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let Arguments { options, check } = arguments;
     let (pieces, stop) = pieces(env, options)?;
     let report = InstallReport { files: additions(env, options, &pieces)?, ..report(env, "install", options, *check) };
-    let missing = report.is_change();
-    if !options.dry_run && !check {
-        let mut made = Made::read(env)?;
-        made.add(report.files.iter().filter(|change| change.before.is_none()).map(|change| &*change.path));
-        made.write(env, false)?;
-        write(env, &report.files, &stop, &made)?;
-    }
-    env.print(&report)?;
+    install(env, &report, &stop)?;
     if !options.dry_run && !check && options.scope == InstallScope::User {
         ask_to_keep(env)?;
     }
-    if *check && missing { Err(CommandError::already_reported()) } else { Ok(()) }
+    Ok(())
 }
 
 /// Returns the files with what aperture adds to them.
@@ -144,13 +138,9 @@ fn ask_to_keep(env: &Env) -> Result<(), CommandError> {
 /// Removes the installed parts.
 pub fn run_uninstall(env: &Env, options: &Options) -> Result<(), CommandError> {
     let (pieces, stop) = pieces(env, options)?;
-    let mut made = Made::read(env)?;
+    let made = Made::read(env)?;
     let report = InstallReport { files: removals(env, options, &pieces, &made)?, ..report(env, "uninstall", options, false) };
-    if !options.dry_run {
-        write(env, &report.files, &stop, &made)?;
-        made.write(env, true)?;
-    }
-    env.print(&report)
+    uninstall(env, &report, &stop, made)
 }
 
 /// Returns the files that exist, without the parts of aperture.
@@ -213,7 +203,6 @@ fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), Command
     Ok((pieces, config))
 }
 
-/// Returns the command with which the client starts aperture.
 fn program(env: &Env, options: &Options) -> Result<String, CommandError> {
     super::program(env, options.scope == InstallScope::Project)
 }

@@ -7,7 +7,6 @@ use anyhow::Context;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The name of the file that contains the list.
 const FILE: &str = "installed.json";
 /// The name of directories that belong to aperture alone.
 const OWN: &str = "aperture";

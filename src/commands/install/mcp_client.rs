@@ -1,7 +1,8 @@
 //! `aperture install codex`, `cursor`, `vscode`, `gemini` and `opencode`: the MCP server in the list of another client.
 
-use super::made::{Made, read, refused, write};
+use super::made::{Made, read, refused};
 use super::report::{FileChange, InstallReport, InstallState};
+use super::{install, uninstall};
 use crate::app::{CommandError, Env, files, misuse};
 use crate::commands::hook;
 use crate::output::plural;
@@ -40,25 +41,14 @@ pub struct Options {
 pub fn run(env: &Env, client: &McpClient, arguments: &Arguments) -> Result<(), CommandError> {
     let Arguments { options, check } = arguments;
     let report = report(env, client, options, "install", *check, additions(env, client, options)?);
-    if !options.dry_run && !check {
-        let mut made = Made::read(env)?;
-        made.add(report.files.iter().filter(|change| change.before.is_none()).map(|change| &*change.path));
-        made.write(env, false)?;
-        write(env, &report.files, &stop(env, options), &made)?;
-    }
-    env.print(&report)?;
-    if *check && report.is_change() { Err(CommandError::already_reported()) } else { Ok(()) }
+    install(env, &report, &stop(env, options))
 }
 
 /// Removes the server and the hooks.
 pub fn run_uninstall(env: &Env, client: &McpClient, options: &Options) -> Result<(), CommandError> {
-    let mut made = Made::read(env)?;
+    let made = Made::read(env)?;
     let report = report(env, client, options, "uninstall", false, removals(env, client, options, &made)?);
-    if !options.dry_run {
-        write(env, &report.files, &stop(env, options), &made)?;
-        made.write(env, true)?;
-    }
-    env.print(&report)
+    uninstall(env, &report, &stop(env, options), made)
 }
 
 /// Returns what a client of the user has; `None` if it has no directory of settings, as a client that is not in use.
@@ -84,7 +74,6 @@ fn hooks_file(env: &Env, client: &McpClient, options: &Options) -> Option<PathBu
     client.hooks_file(&env.places).filter(|_| !options.in_project)
 }
 
-/// Returns the files with what aperture adds to them.
 fn additions(env: &Env, client: &McpClient, options: &Options) -> Result<Vec<FileChange>, CommandError> {
     let program = super::program(env, options.in_project)?;
     let list = list_file(env, client, options)?;
@@ -108,7 +97,6 @@ fn addition(
     Ok(FileChange::new(path, parts.to_owned(), before, Some(edited.text), edited.taken))
 }
 
-/// Returns the files that exist, without the parts of aperture.
 fn removals(env: &Env, client: &McpClient, options: &Options, made: &Made) -> Result<Vec<FileChange>, CommandError> {
     let list = list_file(env, client, options)?;
     let mut changes = vec![removal(env, &list, SERVER, &|text| client.list.uninstall(text), made)?];

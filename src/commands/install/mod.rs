@@ -12,6 +12,8 @@ use crate::app::{CommandError, Env, files, refusal};
 use crate::provider::ProviderAdapter;
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::mcp_client::{CODEX, CURSOR, GEMINI, OPENCODE, VSCODE};
+use made::Made;
+use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("install"))]
@@ -19,7 +21,7 @@ pub struct Arguments {
     /// The target.
     #[command(subcommand)]
     #[serde(rename = "action")]
-    pub into: InstallTarget,
+    pub into: Target<claude_code::Arguments, mcp_client::Arguments, git_hook::Arguments>,
 }
 
 /// Arguments of `uninstall`.
@@ -34,73 +36,53 @@ pub struct UninstallArguments {
     /// The target.
     #[command(subcommand)]
     #[serde(rename = "action")]
-    pub from: From,
+    pub from: Target<claude_code::Options, mcp_client::Options, git_hook::Options>,
 }
 
-/// The targets of an installation.
+/// The targets of an installation or a removal, each with the arguments of its kind: Claude Code, a client of MCP, or git.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
 #[serde(rename_all = "kebab-case")]
-pub enum InstallTarget {
+pub enum Target<C: clap::Args, M: clap::Args, G: clap::Args> {
     /// Hooks, status line, MCP server and slash commands of Claude Code
-    ClaudeCode(claude_code::Arguments),
+    ClaudeCode(C),
     /// Hooks and MCP server of Codex
-    Codex(mcp_client::Arguments),
+    Codex(M),
     /// MCP server of Cursor
-    Cursor(mcp_client::Arguments),
+    Cursor(M),
     /// MCP server of Visual Studio Code
-    Vscode(mcp_client::Arguments),
+    Vscode(M),
     /// MCP server of Gemini CLI
-    Gemini(mcp_client::Arguments),
+    Gemini(M),
     /// MCP server of opencode
-    Opencode(mcp_client::Arguments),
+    Opencode(M),
     /// Hooks of git in this repository
-    GitHook(git_hook::Arguments),
-}
-
-/// The targets of a removal.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
-#[serde(rename_all = "kebab-case")]
-pub enum From {
-    /// Hooks, status line, MCP server and slash commands of Claude Code
-    ClaudeCode(claude_code::Options),
-    /// Hooks and MCP server of Codex
-    Codex(mcp_client::Options),
-    /// MCP server of Cursor
-    Cursor(mcp_client::Options),
-    /// MCP server of Visual Studio Code
-    Vscode(mcp_client::Options),
-    /// MCP server of Gemini CLI
-    Gemini(mcp_client::Options),
-    /// MCP server of opencode
-    Opencode(mcp_client::Options),
-    /// Hooks of git in this repository
-    GitHook(git_hook::Options),
+    GitHook(G),
 }
 
 /// Installs, or reports missing parts.
 /// Errors: an existing file cannot be read, changed or written.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.into {
-        InstallTarget::ClaudeCode(arguments) => claude_code::run(env, arguments),
-        InstallTarget::Codex(arguments) => mcp_client::run(env, &CODEX, arguments),
-        InstallTarget::Cursor(arguments) => mcp_client::run(env, &CURSOR, arguments),
-        InstallTarget::Vscode(arguments) => mcp_client::run(env, &VSCODE, arguments),
-        InstallTarget::Gemini(arguments) => mcp_client::run(env, &GEMINI, arguments),
-        InstallTarget::Opencode(arguments) => mcp_client::run(env, &OPENCODE, arguments),
-        InstallTarget::GitHook(arguments) => git_hook::run(env, arguments),
+        Target::ClaudeCode(arguments) => claude_code::run(env, arguments),
+        Target::Codex(arguments) => mcp_client::run(env, &CODEX, arguments),
+        Target::Cursor(arguments) => mcp_client::run(env, &CURSOR, arguments),
+        Target::Vscode(arguments) => mcp_client::run(env, &VSCODE, arguments),
+        Target::Gemini(arguments) => mcp_client::run(env, &GEMINI, arguments),
+        Target::Opencode(arguments) => mcp_client::run(env, &OPENCODE, arguments),
+        Target::GitHook(arguments) => git_hook::run(env, arguments),
     }
 }
 
 /// Removes the installed parts.
 pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
     match &arguments.from {
-        From::ClaudeCode(options) => claude_code::run_uninstall(env, options),
-        From::Codex(options) => mcp_client::run_uninstall(env, &CODEX, options),
-        From::Cursor(options) => mcp_client::run_uninstall(env, &CURSOR, options),
-        From::Vscode(options) => mcp_client::run_uninstall(env, &VSCODE, options),
-        From::Gemini(options) => mcp_client::run_uninstall(env, &GEMINI, options),
-        From::Opencode(options) => mcp_client::run_uninstall(env, &OPENCODE, options),
-        From::GitHook(options) => git_hook::run_uninstall(env, options),
+        Target::ClaudeCode(options) => claude_code::run_uninstall(env, options),
+        Target::Codex(options) => mcp_client::run_uninstall(env, &CODEX, options),
+        Target::Cursor(options) => mcp_client::run_uninstall(env, &CURSOR, options),
+        Target::Vscode(options) => mcp_client::run_uninstall(env, &VSCODE, options),
+        Target::Gemini(options) => mcp_client::run_uninstall(env, &GEMINI, options),
+        Target::Opencode(options) => mcp_client::run_uninstall(env, &OPENCODE, options),
+        Target::GitHook(options) => git_hook::run_uninstall(env, options),
     }
 }
 
@@ -111,6 +93,28 @@ pub fn states(env: &Env) -> Vec<(&'static str, Result<InstallState, CommandError
     let others = [&CODEX, &CURSOR, &VSCODE, &GEMINI, &OPENCODE].into_iter();
     let others = others.filter_map(|client| Some((client.name, mcp_client::state(env, client).transpose()?)));
     claude.into_iter().chain(others).collect()
+}
+
+/// Writes the changes of a report, unless it is a dry run or a check, and prints it.
+/// Errors: a check finds that something is missing.
+fn install(env: &Env, report: &InstallReport, stop: &Path) -> Result<(), CommandError> {
+    if !report.dry_run && !report.check {
+        let mut made = Made::read(env)?;
+        made.add(report.files.iter().filter(|change| change.before.is_none()).map(|change| &*change.path));
+        made.write(env, false)?;
+        made::write(env, &report.files, stop, &made)?;
+    }
+    env.print(report)?;
+    if report.check && report.is_change() { Err(CommandError::already_reported()) } else { Ok(()) }
+}
+
+/// Removes what a report lists, unless it is a dry run, and prints it.
+fn uninstall(env: &Env, report: &InstallReport, stop: &Path, mut made: Made) -> Result<(), CommandError> {
+    if !report.dry_run {
+        made::write(env, &report.files, stop, &made)?;
+        made.write(env, true)?;
+    }
+    env.print(report)
 }
 
 /// The name by which `uninstall` recognizes the entries of `install`.
