@@ -56,7 +56,6 @@ mod preset;
 pub mod proxy;
 pub mod recall;
 mod redact;
-mod redo;
 mod repair;
 mod report;
 mod request;

@@ -4,7 +4,7 @@ use super::deferred::commands;
 use super::{
     ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, config, convert, create, diff,
     doctor, expand, explain, export, focus, fork, gc, git_hook, help, hook, housekeeping, import, inbox, install, job, json,
-    keep, log, manifest, mcp, memory, obey, pack, pin, preset, proxy, recall, redact, redo, repair, report, restore, run, search,
+    keep, log, manifest, mcp, memory, obey, pack, pin, preset, proxy, recall, redact, repair, report, restore, run, search,
     serve, sessions, show, shrink, sidecar, snapshot, stage, status, statusline, store, summary, timeline, topics, transcript,
     tui, undo, update, usage, util, verify, watch,
 };
@@ -196,7 +196,7 @@ pub enum Change: ChangeReport {
     /// Undo an operation
     Undo(undo::Arguments) = "undo" => undo::run,
     /// Redo an undone operation
-    Redo(redo::Arguments) = "redo" => redo::run,
+    Redo(undo::RedoArguments) = "redo" => undo::run_redo,
     /// Search archived, shortened and compacted content; optionally restore it
     Recall(recall::Arguments) = "recall" => recall::bring_back,
 }

@@ -1,4 +1,4 @@
-//! `aperture undo`: undoes an operation.
+//! `aperture undo` and `redo`: invert an operation.
 
 use super::{BulkOptions, ChangeOptions};
 use crate::app::{CommandError, Env, refusal};
@@ -23,6 +23,21 @@ pub struct Arguments {
     pub bulk: BulkOptions,
 }
 
+/// Arguments of `redo`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture redo            the last undo, inverted byte for byte
+  aperture redo 3          operation 3, even after newer changes: planned from logged values
+
+After a new change there is nothing to redo; aperture log still lists the undone operations.")]
+pub struct RedoArguments {
+    /// Operation that was undone, or its undo [default: the last undo]
+    pub operation: Option<OperationId>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub options: ChangeOptions,
+}
+
 /// Undoes the operation.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     if let Some(report) = deferred::undo(env, arguments.operation, arguments.options.dry_run)? {
@@ -31,8 +46,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     invert(env, arguments.options, OperationKind::Undo, arguments.operation)
 }
 
+/// Inverts the last undo, or the given one.
+pub fn run_redo(env: &Env, arguments: &RedoArguments) -> Result<ChangeReport, CommandError> {
+    invert(env, arguments.options, OperationKind::Redo, arguments.operation)
+}
+
 /// Inverts an operation: the given one, or the last one that `kind` can invert.
-pub fn invert(
+fn invert(
     env: &Env,
     options: ChangeOptions,
     kind: OperationKind,

@@ -1,6 +1,6 @@
 //! The examinations, each of one area.
 
-use super::report::{DoctorFinding, FindingLevel};
+use super::{DoctorFinding, FindingLevel};
 use crate::app::{Env, Keeping, PROJECT_FILE, files, settings_file};
 use crate::commands::install::{self, InstallState};
 use crate::commands::keep;
@@ -228,7 +228,6 @@ fn untested(provider: &dyn ProviderAdapter, version: &str) -> Option<DoctorFindi
     })
 }
 
-/// Examines what the clients in use have of aperture.
 fn clients(env: &Env) -> Vec<DoctorFinding> {
     let found = install::states(env).into_iter().map(|(name, state)| {
         let command = format!("aperture install {name}");
@@ -251,7 +250,6 @@ struct Running {
     address: String,
 }
 
-/// Examines where the requests of the clients go.
 fn requests(env: &Env) -> Vec<DoctorFinding> {
     const AREA: &str = "requests";
     let asked = env.run_again(&["proxy", "status", "--json"], b"").ok();

@@ -84,7 +84,6 @@ pub fn outside(workspace: &Workspace<'_>) -> Vec<BlockNumber> {
         .collect()
 }
 
-/// Returns the row of the last compaction.
 fn boundary(workspace: &Workspace<'_>) -> Option<usize> {
     workspace.reading.session.rows.iter().rposition(|row| row.kind == RowKind::Boundary)
 }

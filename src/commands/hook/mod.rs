@@ -10,13 +10,13 @@ mod prompt;
 mod report;
 mod result;
 mod start;
-mod stop;
 mod told;
 
 pub use report::HookReport;
 
 use super::live::proxied;
-use crate::app::{CommandError, Env, misuse};
+use super::{keep, obey};
+use crate::app::{CommandError, Env, Keeping, misuse};
 use crate::engine::label;
 use crate::model::{Block, Pin};
 use crate::workspace::{Content, Workspace};
@@ -58,10 +58,8 @@ struct Event {
     answer: fn(&Env, &Payload) -> Result<Option<HookReport>, CommandError>,
 }
 
-/// The event after a tool call.
 const RESULTS: &str = "PostToolUse";
 
-/// The event before a compaction.
 const COMPACTION: &str = "PreCompact";
 
 /// The events whose answer can have a text for the person.
@@ -73,8 +71,8 @@ static EVENTS: &[Event] = &[
     Event { name: "UserPromptSubmit", answer: prompt::answer },
     Event { name: COMPACTION, answer: compaction::answer },
     Event { name: RESULTS, answer: result::answer },
-    Event { name: "Stop", answer: stop::answer },
-    Event { name: "SessionEnd", answer: stop::end },
+    Event { name: "Stop", answer: stop },
+    Event { name: "SessionEnd", answer: end },
 ];
 
 /// Returns the events to register for; `PostToolUse` only if tool results are to be shortened.
@@ -109,6 +107,30 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         Some(report) => env.print(&report),
         None => Ok(()),
     }
+}
+
+/// Executes the commands of the model, also those in a message that is not in the file yet, and learns from the session. The results
+/// are sent with the next prompt: an answer now would start the model again.
+fn stop(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
+    if let Some(path) = &payload.transcript_path {
+        let obeyed = obey::obey_turn(env, path, payload.last_assistant_message.as_deref());
+        memory::learn_session(env, payload);
+        obeyed?;
+    }
+    Ok(None)
+}
+
+/// Executes the remaining commands, learns from the sessions of the project, and copies the session if the settings say so.
+fn end(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
+    if payload.has_session(env) {
+        let obeyed = obey::obey(env);
+        memory::learn_project(env, payload);
+        if env.keeping == Keeping::On {
+            keep::keep_in_background(env, payload.transcript_path.as_deref());
+        }
+        obeyed?;
+    }
+    Ok(None)
 }
 
 impl Payload {

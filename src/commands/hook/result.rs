@@ -46,7 +46,6 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     Ok(shortened.then(|| HookReport::output("PostToolUse", output)))
 }
 
-/// Returns the path of the file that holds a whole tool result.
 fn result_path(env: &Env, name: &str) -> Result<PathBuf, CommandError> {
     // The name comes from a client: it must not contain path separators.
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).take(100).collect();

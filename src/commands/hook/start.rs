@@ -82,7 +82,6 @@ fn is_cut(reading: &Analysis) -> bool {
     kinds.take_while(|kind| *kind != RowKind::Assistant).any(|kind| kind == RowKind::Boundary)
 }
 
-/// Returns a summary of the last session of the project.
 fn handoff(env: &Env) -> Result<Option<String>, CommandError> {
     // This session has no file yet, so the newest session of the project is the previous one.
     let Ok(found) = env.newest() else { return Ok(None) };
