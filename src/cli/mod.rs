@@ -110,7 +110,6 @@ const FOREIGN: [(&str, &str); 7] = [
     ("top", "to list the largest blocks: aperture blocks --sort tokens"),
 ];
 
-/// Returns the error for a command of another program, with the right command.
 fn foreign_command(error: &clap::Error) -> Option<app::CommandError> {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let (_, hint) = FOREIGN.iter().find(|(foreign, _)| foreign == name)?;
@@ -154,13 +153,11 @@ fn proxy(_: &Env, _: &commands::proxy::Arguments) -> Result<(), app::CommandErro
     Err(without_proxy())
 }
 
-/// Refuses to ask a local model.
 #[cfg(not(feature = "proxy"))]
 fn sidecar(_: &Env, _: &commands::sidecar::Arguments) -> Result<(), app::CommandError> {
     Err(without_proxy())
 }
 
-/// Starts no worker, which would need the network.
 #[cfg(not(feature = "proxy"))]
 fn start_beside(_: &Env) {}
 
@@ -169,7 +166,6 @@ fn page(_: &Env, _: &commands::serve::Arguments) -> Result<(), app::CommandError
     Err(without_proxy())
 }
 
-/// Refuses to start a client behind the proxy.
 #[cfg(not(feature = "proxy"))]
 fn client(_: &Env, _: &commands::run::Arguments) -> Result<u8, app::CommandError> {
     Err(without_proxy())

@@ -303,8 +303,7 @@ impl Report for BlocksReport {
                 let title = if turn == 0 { "before the first prompt".to_owned() } else { format!("turn {turn}  \"{prompt}\"") };
                 let heading =
                     format!("{}  {}, {}", clip(&title, style.width.saturating_sub(26)), plural(length, "block"), tokens(cost));
-                text.push_str(&style.paint(Paint::Heading, &heading));
-                text.push('\n');
+                text.push_str(&style.line(Paint::Heading, &heading));
                 text.extend((rows..rows + length).map(|row| table.row(row)));
                 rows += length;
                 rest = later;

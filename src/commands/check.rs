@@ -91,7 +91,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if report.findings() > 0 { Err(CommandError::already_reported()) } else { Ok(()) }
 }
 
-/// Checks every session of the options, in the order of their paths.
 fn check_all(env: &Env, arguments: &Arguments, limits: &CheckLimits) -> Result<Vec<Visited<Vec<CheckedSession>>>, CommandError> {
     let mut sessions = bulk::listed(env, &arguments.bulk)?;
     sessions.sort_by(|a, b| a.path.cmp(&b.path));
@@ -116,12 +115,10 @@ fn checked(env: &Env, visited: Visited<Vec<CheckedSession>>) -> Vec<CheckedSessi
     }
 }
 
-/// Returns the path of a file, relative to the directory if it is inside it.
 fn relative(env: &Env, path: &Path) -> String {
     path.strip_prefix(&env.directory).unwrap_or(path).display().to_string()
 }
 
-/// Returns the sessions that are named, or the default.
 fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError> {
     if arguments.sessions.is_empty() {
         return Ok(vec![env.find(None)?]);
@@ -176,7 +173,6 @@ fn check_beside(env: &Env, found: &Found, limits: &CheckLimits) -> Result<Vec<Ch
     Ok(checked)
 }
 
-/// Returns the credentials in files beside a session, one entry for each file that has some.
 fn check_files_beside(
     env: &Env,
     found: &Found,
@@ -204,7 +200,6 @@ pub fn without_blocks(matches: &[SecretMatch]) -> Vec<LocatedSecret> {
     matches.iter().map(|found| LocatedSecret { kind: found.kind, line: found.line, block: None }).collect()
 }
 
-/// Maximum columns of a title in the table of sessions.
 const TITLE_COLUMNS: usize = 32;
 
 /// Columns before the text of a finding.

@@ -119,7 +119,6 @@ fn open(env: &Env, arguments: &Arguments) -> Option<Workspace<'static>> {
     env.read_as_wanted(found, &|session| session.blocks.len() <= FEW_BLOCKS).ok()
 }
 
-/// Returns the names of the selector language, and the tools and topics of the session.
 fn selectors(env: &Env, arguments: &Arguments) -> Vec<Candidate> {
     let mut candidates: Vec<Candidate> = Vec::new();
     if let Some(workspace) = open(env, arguments) {
@@ -136,13 +135,11 @@ fn selectors(env: &Env, arguments: &Arguments) -> Vec<Candidate> {
     candidates
 }
 
-/// Returns the turns of the session with their prompts, the newest first.
 fn turns(env: &Env, arguments: &Arguments) -> Vec<Candidate> {
     let turns = open(env, arguments).map(|workspace| workspace.reading.turns.clone()).unwrap_or_default();
     turns.iter().rev().map(|turn| (format!("turn({})", turn.number), turn.prompt.chars().take(60).collect())).collect()
 }
 
-/// Returns the topics of the help and the commands.
 fn topics() -> Vec<Candidate> {
     let topics = HELP_TOPICS.iter().map(|name| (name.to_string(), "topic".to_owned()));
     let line = CommandLine::command();

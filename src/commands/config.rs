@@ -192,6 +192,11 @@ impl Report for ConfigReport {
 
 /// Prints or changes the settings.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let change_noted = |in_project, done: &str, edit: &dyn Fn(&mut DocumentMut) -> anyhow::Result<()>| {
+        let path = change(env, in_project, edit)?;
+        env.note(&format!("{done} {}", path.display()));
+        env.print(&ConfigReport { view: View::Files, ..report(env)? })
+    };
     match arguments.action.as_ref().unwrap_or(&Action::List) {
         Action::List => env.print(&report(env)?),
         Action::Get { key } => {
@@ -210,24 +215,18 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             env.print(&report)
         }
         Action::Set { key, value, in_project } => {
-            let path = change(env, *in_project, &|document| put(document, key, value.parse().unwrap_or_else(|_| value.into())))?;
-            env.note(&format!("wrote {key} to {}", path.display()));
-            env.print(&ConfigReport { view: View::Files, ..report(env)? })
+            let parsed: Value = value.parse().unwrap_or_else(|_| value.into());
+            change_noted(*in_project, &format!("wrote {key} to"), &|document| put(document, key, parsed.clone()))
         }
         Action::Unset { key, in_project } => {
-            let path = change(env, *in_project, &|document| take(document, key))?;
-            env.note(&format!("removed {key} from {}", path.display()));
-            env.print(&ConfigReport { view: View::Files, ..report(env)? })
+            change_noted(*in_project, &format!("removed {key} from"), &|document| take(document, key))
         }
         Action::Add { key, value, in_project } => {
-            let path = change(env, *in_project, &|document| add(document, key, value))?;
-            env.note(&format!("wrote {key} to {}", path.display()));
-            env.print(&ConfigReport { view: View::Files, ..report(env)? })
+            change_noted(*in_project, &format!("wrote {key} to"), &|document| add(document, key, value))
         }
         Action::Remove { key, value, in_project } => {
-            let path = change(env, *in_project, &|document| remove(document, key, value))?;
-            env.note(&format!("removed {value} from {key} in {}", path.display()));
-            env.print(&ConfigReport { view: View::Files, ..report(env)? })
+            let done = format!("removed {value} from {key} in");
+            change_noted(*in_project, &done, &|document| remove(document, key, value))
         }
         Action::Edit { in_project } => {
             let path = path(env, *in_project)?;

@@ -25,7 +25,6 @@ pub struct Arguments {
     pub dry_run: bool,
 }
 
-/// Returns the parser of the clients for which sessions are written.
 fn clients() -> PossibleValuesParser {
     let new = NewSession { id: "", directory: "", timestamp: "" };
     let written = PROVIDERS.iter().filter(|provider| provider.opening(&new).is_some());

@@ -178,7 +178,6 @@ fn decisions(env: &Env, block: &Block, content: &str, immutable: Option<&str>) -
     decisions
 }
 
-/// Returns the log entries that concern a block.
 fn entries(history: &History, number: BlockNumber) -> Vec<HistoryEntry> {
     let mut entries = Vec::new();
     for operation in &history.operations {

@@ -89,7 +89,6 @@ const NOTED: [PointKind; 3] = [PointKind::Objective, PointKind::Narrative, Point
 /// A file in git: its path, and the object name of its content.
 type SkipReason = (String, String);
 
-/// Returns the staged session files, with their staged content.
 fn staged(env: &Env) -> Result<Vec<SkipReason>, CommandError> {
     let names = env.git(&["diff", "--cached", "--name-only", "--no-renames", "--diff-filter=ACM", "-z", "--", "*.jsonl"])?;
     let names = String::from_utf8_lossy(&names);

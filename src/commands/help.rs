@@ -92,13 +92,11 @@ fn clients() -> String {
     text
 }
 
-/// Returns paths as a list for people.
 fn joined(paths: &[PathBuf]) -> String {
     let paths = paths.iter().map(|path| path.display().to_string().replace('\\', "/"));
     paths.collect::<Vec<_>>().join(" and ")
 }
 
-/// Returns the section on the stages, from their table.
 fn pipeline() -> String {
     let mut text = in_columns("[pipeline]", "the stages of the proxy, in order:");
     for stage in STAGES {
@@ -129,7 +127,6 @@ fn sources(transition: &Transition) -> String {
     transition.from.iter().map(|state| state.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Formats a name and its meaning in two columns.
 fn in_columns(name: &str, meaning: &str) -> String {
     let indent = 31 + meaning.len() - meaning.trim_start().len();
     wrap(&format!("  {name:<29}{meaning}"), indent, COLUMNS).join("\n") + "\n"

@@ -155,7 +155,6 @@ pub fn run_deny(env: &Env, arguments: &DenyArguments) -> Result<(), CommandError
     })
 }
 
-/// The action that a decision applies to each proposal.
 type Deciding<'a> = &'a dyn Fn(&Store, &StoredSession, &Proposal) -> Result<(Outcome, Option<ChangeReport>), CommandError>;
 
 /// Applies a decision to each selected proposal, after checking that all of them are pending and that `check` refuses none.
@@ -319,14 +318,12 @@ impl Report for InboxReport {
             if more > 0 {
                 text.push_str(&format!("{margin}  … and {more} more\n"));
             }
-            text.push_str(&style.paint(Paint::Dim, &format!("{margin}pending: {}", clip(&row.why, room.saturating_sub(9)))));
-            text.push('\n');
+            text.push_str(&style.line(Paint::Dim, &format!("{margin}pending: {}", clip(&row.why, room.saturating_sub(9)))));
         }
         let live = if self.live { " --live" } else { "" };
         let first = self.proposals.first().map(|row| row.number).unwrap_or_default();
         let hint = format!("to execute one: aperture approve {first}{live}; to reject one: aperture deny {first}");
-        text.push_str(&style.paint(Paint::Dim, &hint));
-        text.push('\n');
+        text.push_str(&style.line(Paint::Dim, &hint));
         text
     }
 }

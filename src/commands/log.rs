@@ -6,8 +6,8 @@ use crate::model::{
     Actor, As, BlockNumber, Estimated, History, Operation, OperationId, OperationKind, OperationState, Proposal, ProposalStatus,
     Snapshot, Time, Verb,
 };
+use crate::output::bulk::table;
 use crate::output::{Paint, Report, Style, age, amount, clip, plural, printable};
-use comfy_table::{CellAlignment, Table, presets};
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -201,10 +201,7 @@ impl Report for LogReport {
         if self.operations.is_empty() {
             return if asked.is_empty() { "no operations on this session\n".to_owned() } else { asked };
         }
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
-        table.set_header(["#", "WHEN", "CHANGED", "TOKENS", "COMMAND"].map(|name| style.paint(Paint::Dim, name)));
-        for row in &self.operations {
+        let row = |row: &LogRow| {
             let names: Vec<&str> = self
                 .snapshots
                 .iter()
@@ -226,21 +223,10 @@ impl Report for LogReport {
             let command = format!("{command}{}", style.paint(Paint::Good, &printable(&names)));
             let (before, after) = (amount(row.tokens_before.round() as u64), amount(row.tokens_after.round() as u64));
             let tokens = if before == after { before } else { format!("{before} → {after}") };
-            table.add_row([
-                style.paint(Paint::Name, &row.id.to_string()),
-                age(style.now, row.time),
-                changed(row),
-                tokens,
-                command,
-            ]);
-        }
-        for (place, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, 2));
-            if matches!(place, 0 | 2) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        table.lines().map(|line| line.trim_end().to_owned() + "\n").collect::<String>() + &asked
+            vec![style.paint(Paint::Name, &row.id.to_string()), age(style.now, row.time), changed(row), tokens, command]
+        };
+        let headings = ["#", "WHEN", "CHANGED", "TOKENS", "COMMAND"].into_iter();
+        table(style, headings, self.operations.iter().map(row).collect(), &|column| matches!(column, 0 | 2)) + &asked
     }
 }
 

@@ -187,7 +187,6 @@ pub fn spent(store: &Store, session: SessionKey, turn: u32) -> Result<Spent, Com
     Ok(spent)
 }
 
-/// Returns the report of a dry run; writes nothing.
 fn dry_run(env: &Env) -> Result<ObeyReport, CommandError> {
     let workspace = env.open(None)?;
     let path = env.disk.resolve(&workspace.path)?;
@@ -284,7 +283,6 @@ fn with_answers<T: Default>(
     Ok(read(&store, session.key, &line)?)
 }
 
-/// Maximum number of columns of a command in a list.
 const COMMAND_COLUMNS: usize = 40;
 
 /// Columns before a command.
@@ -356,8 +354,7 @@ impl Report for ObeyReport {
         if let Some(first) = self.commands.iter().find(|command| command.status == ProposalStatus::Waiting) {
             // In a dry run it has no number yet.
             let approve = first.number.map(|number| format!("; to execute one: aperture approve {number}")).unwrap_or_default();
-            text.push_str(&style.paint(Paint::Dim, &format!("to list pending commands: aperture inbox --all{approve}")));
-            text.push('\n');
+            text.push_str(&style.line(Paint::Dim, &format!("to list pending commands: aperture inbox --all{approve}")));
         }
         text
     }

@@ -104,7 +104,6 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<PackReport, CommandErr
     })
 }
 
-/// Returns the other sessions of the project of a session, the newest first.
 fn others(env: &Env, found: &Found, day: &dyn Fn(i64) -> String) -> Result<Vec<OtherSession>, CommandError> {
     let project = Project::of_session(env.disk, found);
     let mut skip = |path: &Path, error: std::io::Error| env.note(&format!("skipped {}: {error}", path.display()));

@@ -65,7 +65,6 @@ fn always(selector: &[String]) -> Option<(String, String)> {
     (!entry.is_empty() && !entry.contains(['(', ')'])).then(|| ((*key).to_owned(), entry.to_owned()))
 }
 
-/// Refuses a selector that names no blocks of every session.
 fn not_always() -> CommandError {
     misuse!("--always takes one path(GLOB), tool(GLOB) or contains(TEXT)")
         .hint("for a file in every session: aperture pin --always 'path(README.md)'")

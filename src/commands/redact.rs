@@ -259,7 +259,6 @@ fn beside_note(edits: &[CompanionEdit], kinds: &BTreeMap<&str, usize>) -> Option
         .then(|| format!("{credentials} in {files} beside the session; to replace these too: aperture redact --whole-file"))
 }
 
-/// Returns the description of the change, with the number and kinds of the credentials.
 fn summary(redacted: &Redacted) -> ChangeSummary {
     let mut summary = ChangeSummary::change("redacted");
     let count: usize = redacted.kinds.values().sum();

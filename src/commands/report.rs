@@ -93,7 +93,6 @@ pub fn page_of_session(env: &Env, session: &Path) -> Result<String, CommandError
     )
 }
 
-/// Returns the command lines whose reports show the usage of many sessions.
 fn of_usage(arguments: &Arguments) -> Vec<(&'static str, Vec<String>)> {
     let by = |key: &str| {
         let mut words = vec!["usage".to_owned(), "--by".to_owned(), key.to_owned()];

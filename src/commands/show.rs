@@ -108,10 +108,8 @@ impl Report for ShowReport {
             facts.extend(block.spilled_to.as_ref().map(|path| format!("a preview of {path}")));
             facts.extend(block.time.map(|moment| time(style, moment)));
             let heading = crate::output::clip(&format!("#{} {what}", block.number), style.width);
-            text.push_str(&style.paint(Paint::Heading, &heading));
-            text.push('\n');
-            text.push_str(&style.paint(Paint::Dim, &facts.join(" · ")));
-            text.push('\n');
+            text.push_str(&style.line(Paint::Heading, &heading));
+            text.push_str(&style.line(Paint::Dim, &facts.join(" · ")));
             let content = if shown.readable.is_empty() { withheld(block) } else { printable(&shown.readable).into_owned() };
             text.push_str(&content);
             if !content.ends_with('\n') {
@@ -123,7 +121,6 @@ impl Report for ShowReport {
     }
 }
 
-/// Returns the placeholder for a content that is not in the file.
 fn withheld(block: &BlockRow) -> String {
     match block.kind {
         crate::model::BlockKind::Thinking => "(thinking without text: the file has only its signature)".to_owned(),

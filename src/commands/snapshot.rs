@@ -74,8 +74,7 @@ impl Report for SnapshotReport {
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
         if let Some(done) = &self.done {
-            text.push_str(&style.paint(Paint::Heading, &clip(done, style.width)));
-            text.push('\n');
+            text.push_str(&style.line(Paint::Heading, &clip(done, style.width)));
         }
         if self.snapshots.is_empty() {
             text.push_str("no snapshots\n");

@@ -64,8 +64,7 @@ impl Report for StageReport {
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
         if let Some(done) = &self.done {
-            text.push_str(&style.paint(Paint::Heading, &clip(done, style.width)));
-            text.push('\n');
+            text.push_str(&style.line(Paint::Heading, &clip(done, style.width)));
         }
         if self.texts.is_empty() && self.done.is_none() {
             text.push_str("no staged texts\n");

@@ -96,7 +96,6 @@ fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> 
     })
 }
 
-/// Returns all blocks of a turn with their content.
 fn full(workspace: &Workspace<'_>, turn: u32) -> Result<ShowReport, CommandError> {
     let reading = &workspace.reading;
     let numbers: Vec<BlockNumber> = reading.turn(turn).map(|turn| turn.blocks.clone()).unwrap_or_default();

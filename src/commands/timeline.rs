@@ -7,9 +7,7 @@ use crate::output::{Paint, Report, Style, amount, days, plural, times_of_day};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The default for the number of requests printed.
 const REQUESTS: usize = 30;
-/// Columns of a bar.
 const BAR: usize = 24;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -99,8 +97,7 @@ impl Report for TimelineReport {
         if earlier > 0 {
             last += &format!("; {earlier} earlier: --limit 0");
         }
-        text.push_str(&style.paint(Paint::Dim, &last));
-        text.push('\n');
+        text.push_str(&style.line(Paint::Dim, &last));
         text
     }
 }

@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 
-/// The default for the number of topics printed.
 const TOPICS: usize = 10;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -339,7 +338,6 @@ impl Report for TopicsReport {
 }
 
 impl TopicFound {
-    /// Returns the numbers of sessions, turns and tokens, and the days.
     fn figures(&self, style: &Style) -> String {
         let zone = (style.zone)();
         let day = |time: i64| {

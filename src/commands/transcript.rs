@@ -56,7 +56,6 @@ pub fn headers_of_last_turn(env: &Env, workspace: &Workspace<'_>) -> Result<Opti
     Ok(Some(Headers { messages, pruned: pruned(reading) }.text(&env.style)))
 }
 
-/// Returns the ranges of pruned blocks with one level and reason.
 fn pruned(reading: &Analysis) -> Vec<PrunedRange> {
     let mut ranges: Vec<PrunedRange> = Vec::new();
     for block in reading.in_window().filter(|block| block.level != Level::Original) {
@@ -228,7 +227,6 @@ impl Report for TranscriptReport {
     }
 }
 
-/// Returns the line before a message in the in-band form.
 fn message_header(style: &Style, message: &MessageText) -> String {
     let moment = message.time.map_or_else(|| "unknown".to_owned(), |moment| time(style, moment));
     let all = |test: &dyn Fn(&MessagePart) -> bool| !message.parts.is_empty() && message.parts.iter().all(test);
@@ -248,7 +246,6 @@ fn message_header(style: &Style, message: &MessageText) -> String {
     )
 }
 
-/// Returns the line before a part in the in-band form.
 fn part_header(part: &MessagePart) -> String {
     let mark = match (part.pin, part.level) {
         (Some(_), _) => " | PINNED",
@@ -326,13 +323,11 @@ fn with_headers(text: &mut String, style: &Style, message: &MessageText) {
 fn plain(text: &mut String, style: &Style, message: &MessageText) {
     let moment = message.time.map(|moment| format!("  {}", time(style, moment))).unwrap_or_default();
     let first = message.parts.iter().find_map(|part| part.block).map(|number| format!("  #{number}")).unwrap_or_default();
-    text.push_str(&style.paint(Paint::Heading, &format!("── {}{first}{moment}", message.from)));
-    text.push('\n');
+    text.push_str(&style.line(Paint::Heading, &format!("── {}{first}{moment}", message.from)));
     for part in &message.parts {
         let number = part.block.map(|number| format!("#{number} ")).unwrap_or_default();
         if !matches!(part.role, Role::User | Role::Assistant) {
-            text.push_str(&style.paint(Paint::Dim, &format!("{number}{} ({})", part.kind, tokens(part.tokens))));
-            text.push('\n');
+            text.push_str(&style.line(Paint::Dim, &format!("{number}{} ({})", part.kind, tokens(part.tokens))));
         }
         push_lines(text, &printable(&part.readable));
     }

@@ -166,7 +166,6 @@ fn session(stored: &StoredSession, verified: &Verified) -> VerifiedSession {
     }
 }
 
-/// Maximum number of listed findings per session.
 const LISTED: usize = 20;
 const LABEL_COLUMNS: usize = 40;
 

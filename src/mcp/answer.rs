@@ -42,7 +42,6 @@ pub fn error_text(error: &CommandError) -> String {
     mask(&error.text()).into_owned()
 }
 
-/// Splits a line into pieces of bounded length.
 fn pieces(line: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = line;

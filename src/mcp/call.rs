@@ -144,7 +144,6 @@ fn value(argument: &Argument, given: Option<&Value>) -> anyhow::Result<Option<St
     Ok(Some(text))
 }
 
-/// Returns the values of an argument that is given as a list.
 fn texts(argument: &Argument, several: &[Value]) -> anyhow::Result<Value> {
     let texts = several.iter().map(|text| value(argument, Some(text))).collect::<anyhow::Result<Vec<_>>>()?;
     Ok(Value::Array(texts.into_iter().flatten().map(Value::String).collect()))
@@ -189,25 +188,18 @@ mod tests {
             for argument in &known {
                 let mut arguments = needed.clone();
                 arguments.extend([example(argument)]);
-                // The second point of `diff` requires the first.
-                if argument.parameter.name == "to" {
-                    arguments.insert("from".to_owned(), json!(1));
-                }
-                // The position of a pin requires the blocks.
-                if argument.parameter.name == "at" {
-                    arguments.insert("selector".to_owned(), json!("12"));
-                }
-                // A search needs a query, unless turns are named.
-                if tool.name == "recall" {
-                    arguments.insert("query".to_owned(), json!("12"));
-                }
-                // A form of turns requires turns.
-                if matches!(argument.parameter.name, "as" | "priority") {
-                    arguments.insert("turns".to_owned(), json!("3"));
-                }
-                // `compress` needs a selection.
-                if tool.name == "compress" {
-                    arguments.insert("stale".to_owned(), json!(true));
+                // Arguments that another argument, or the tool, requires.
+                for (of, needed, value) in [
+                    ("to", "from", json!(1)),
+                    ("at", "selector", json!("12")),
+                    ("recall", "query", json!("12")),
+                    ("as", "turns", json!("3")),
+                    ("priority", "turns", json!("3")),
+                    ("compress", "stale", json!(true)),
+                ] {
+                    if of == argument.parameter.name || of == tool.name {
+                        arguments.insert(needed.to_owned(), value);
+                    }
                 }
                 let call = read(tool, &arguments);
                 assert!(call.is_ok(), "{} {arguments:?}: {:#}", tool.name, call.unwrap_err().source);

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 /// The maximum number of listed sessions of the project, newest first.
 const LISTED: usize = 20;
-/// The address of the manifest of the current session.
 const MANIFEST: &str = "aperture://manifest";
 
 /// Returns the templates of addresses with a parameter.

@@ -18,7 +18,6 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
-/// The width of answers in columns.
 const COLUMNS: usize = 100;
 /// The maximum size of a resource, in tokens: larger than that of an answer, because the user attached it.
 const RESOURCE_TOKENS: usize = 10_000;
@@ -115,7 +114,6 @@ impl Server {
         Ok(env)
     }
 
-    /// Executes a call and returns its answer.
     fn call(&mut self, env: &Env, tool: &Tool, arguments: &Map<String, Value>) -> Result<Value, CommandError> {
         let call = call::read(tool, arguments)?;
         let (json, from_line, max_tokens) = (call.json, call.from_line, call.max_tokens);
@@ -222,7 +220,6 @@ impl Body {
     }
 }
 
-/// Returns the content of a result with one text.
 fn texts(text: String) -> Value {
     json!([{"type": "text", "text": text}])
 }

@@ -144,7 +144,6 @@ fn id_of(head: &[u8], tail: &[u8]) -> Value {
 mod tests {
     use super::*;
 
-    /// Returns the messages of an input, and the responses to lines that are none.
     fn messages(input: &[u8]) -> (Vec<Value>, Vec<Value>) {
         let (mut messages, mut responses) = (Vec::new(), Vec::new());
         read(&mut io::BufReader::new(input), &mut |message| {

@@ -224,7 +224,6 @@ impl BulkReport {
         table(style, headings.iter().copied(), rows, &|column| (2..last).contains(&column))
     }
 
-    /// Returns the commands that undo the operations.
     fn undo(&self, names: &[String]) -> Option<String> {
         let done = || self.sessions.iter().zip(names).filter(|(row, _)| row.operation.is_some());
         let ids: Vec<String> = done().map(|(_, name)| quoted_word(name)).collect();

@@ -303,7 +303,6 @@ impl Report for ChangeReport {
 }
 
 impl ChangeReport {
-    /// Returns the lines about the data that left the file.
     fn removed_lines(&self) -> Vec<String> {
         let UnneededData { compacted_rows, display_copies, file_snapshots, request_records } = self.removed;
         let gone = self.removed.bytes();
@@ -332,7 +331,6 @@ impl ChangeReport {
         lines
     }
 
-    /// Returns the lines about the changed blocks.
     fn table(&self, style: &Style) -> Vec<String> {
         let many = self.changes.len() > LISTED;
         match self.detail {

@@ -37,8 +37,7 @@ impl Report for DiffReport {
             return "no difference\n".to_owned();
         }
         let mut text = if self.stat { stat(style, &self.blocks) } else { self.lines(style) };
-        text.push_str(&style.paint(Paint::Dim, &clip(&self.sum(), style.width)));
-        text.push('\n');
+        text.push_str(&style.line(Paint::Dim, &clip(&self.sum(), style.width)));
         text
     }
 }
@@ -47,8 +46,7 @@ impl DiffReport {
     fn lines(&self, style: &Style) -> String {
         let mut text = String::new();
         for (paint, sign, name) in [(Paint::Removed, "---", &self.from), (Paint::Added, "+++", &self.to)] {
-            text.push_str(&style.paint(paint, &clip(&format!("{sign} {name}"), style.width)));
-            text.push('\n');
+            text.push_str(&style.line(paint, &clip(&format!("{sign} {name}"), style.width)));
         }
         for block in &self.blocks {
             let runs = changes(&block.before, &block.after);
@@ -66,7 +64,6 @@ impl DiffReport {
         text
     }
 
-    /// Returns the number of different blocks and the change of the window size.
     fn sum(&self) -> String {
         let of = |kind| self.blocks.iter().filter(|block| block.kind == kind).count();
         let mut parts = Vec::new();
@@ -203,7 +200,6 @@ fn harmless(piece: &Piece<'_>) -> String {
     printable(text).replace('\t', "    ")
 }
 
-/// Writes one line per block, with a bar for the change of its tokens.
 fn stat(style: &Style, blocks: &[BlockDifference]) -> String {
     let figures: Vec<(String, String)> =
         blocks.iter().map(|block| (tokens(block.tokens_before), tokens(block.tokens_after))).collect();

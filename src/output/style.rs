@@ -32,6 +32,11 @@ pub enum Paint {
 }
 
 impl Style {
+    /// Returns a line in the colour of its meaning.
+    pub fn line(&self, paint: Paint, text: &str) -> String {
+        self.paint(paint, text) + "\n"
+    }
+
     /// Returns the text in the colour of its meaning.
     pub fn paint(&self, paint: Paint, text: &str) -> String {
         if !self.color || text.is_empty() {

@@ -241,7 +241,6 @@ pub fn keep_in_background(env: &Env, session: Option<&Path>) {
     }
 }
 
-/// Returns the list of the copies, newest first.
 fn list(env: &Env) -> Result<KeepListReport, CommandError> {
     let copies = env.kept()?;
     let orphans: HashSet<PathBuf> = copies.orphans().into_iter().map(|(found, _)| found.path).collect();

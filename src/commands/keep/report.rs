@@ -66,8 +66,7 @@ impl Report for KeepReport {
             text.push_str(&format!("copied {what} of {changed}; kept: {all} in {}{share}\n", bytes(kept)));
         }
         for failure in self.sessions.iter().flat_map(|session| &session.failures) {
-            text.push_str(&style.paint(Paint::Bad, &format!("not copied: {}", printable(failure))));
-            text.push('\n');
+            text.push_str(&style.line(Paint::Bad, &format!("not copied: {}", printable(failure))));
         }
         text
     }
@@ -169,8 +168,7 @@ impl Report for KeepRestoreReport {
         let mut text = format!("{verb} {}: {}\n", self.session, facts.join(", "));
         for file in self.files.iter().filter(|file| self.dry_run || file.state != RestoredState::Same) {
             let line = format!("{:<9} {}", file.state.name(), printable(&file.path));
-            text.push_str(&style.paint(Paint::Dim, &line));
-            text.push('\n');
+            text.push_str(&style.line(Paint::Dim, &line));
         }
         if let Some(resume) = self.resume.as_ref().filter(|_| !self.dry_run) {
             let change = self.directory.as_ref().map(|directory| format!("cd {} && ", quoted_word(directory)));

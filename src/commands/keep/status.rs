@@ -194,7 +194,6 @@ impl Report for KeepStatusReport {
     }
 }
 
-/// Returns the row of a group of sessions; `None` if it is empty.
 fn group(name: &str, sessions: Vec<&ExpiringSession>, is_kept: &dyn Fn(&&ExpiringSession) -> bool) -> Option<Vec<Cell>> {
     let lost = sessions.iter().filter(|session| !is_kept(session)).count();
     let size: u64 = sessions.iter().map(|session| session.bytes).sum();

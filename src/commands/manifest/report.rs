@@ -151,7 +151,6 @@ impl ManifestReport {
         Line(0, format!("[CONTEXT MANIFEST — {blocks}, {used}/{capacity} tokens, {:.0}% capacity]", manifest.percent))
     }
 
-    /// Counts the messages of the window by role.
     fn messages(&self, rank: u8) -> Line {
         let zones = || self.manifest.zones.iter().filter(|zone| zone.zone != Zone::Cold);
         let user: u32 = zones().map(|zone| zone.user_messages).sum();
@@ -206,7 +205,6 @@ impl ManifestReport {
         Some(Line(rank, format!("Expiring next turn: {blocks}{more} — pin to keep")))
     }
 
-    /// Counts the blocks in each state.
     fn states(&self) -> Line {
         let states = self
             .manifest
@@ -236,7 +234,6 @@ impl ManifestReport {
         lines
     }
 
-    /// Quotes the rules of the user.
     fn rules(&self, most: usize) -> Vec<Line> {
         let rules = self.manifest.rules.iter().take(most).enumerate();
         let mut lines: Vec<Line> = rules
@@ -452,7 +449,6 @@ impl ManifestReport {
         lines
     }
 
-    /// Counts the blocks that are not in the window.
     fn cold(&self, zone: &ZoneSummary, listed: usize) -> Vec<Line> {
         let manifest = &self.manifest;
         let (blocks, places) = (plural(zone.blocks as usize, "block"), format::hidden(&manifest.hidden));

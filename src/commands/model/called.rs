@@ -13,11 +13,8 @@ use crate::store::{NewProposal, Outcome, Store};
 use crate::workspace::Workspace;
 use std::path::Path;
 
-/// The maximum number of commands that one call executes.
 const MOST_COMMANDS: usize = 20;
-/// The maximum length of a command in an answer, in columns.
 const COMMAND_COLUMNS: usize = 80;
-/// The answer to a call without commands.
 const NO_COMMANDS: &str = "no commands; example: @recall(\"auth flow\")";
 
 /// Executes the commands of a call and returns the text of its result. A call is executed once, whatever the number of runs; `id` is that

@@ -358,7 +358,6 @@ pub fn shown(command: &str) -> String {
     one_line(&engine::mask(command))
 }
 
-/// Masks credentials in an answer and truncates it to the maximum size.
 fn cut(text: &str) -> String {
     let mut text = engine::mask(text).into_owned();
     if text.len() > LONGEST_ANSWER {

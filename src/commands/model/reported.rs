@@ -18,7 +18,6 @@ use std::time::Duration;
 /// The total time to wait for a row, and the interval between two checks.
 const PATIENCE: Duration = Duration::from_millis(300);
 const STEP: Duration = Duration::from_millis(20);
-/// The maximum number of commands in one message.
 const MOST_COMMANDS: usize = 100;
 
 /// Returns true if a message contains commands.

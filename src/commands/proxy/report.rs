@@ -1,9 +1,9 @@
 use super::forms::{PassedRequest, RunningProxy};
 use crate::commands::status::{degraded, unapplied};
 use crate::model::{As, BilledTokens, OperationId};
+use crate::output::bulk::table;
 use crate::output::{Paint, Report, Style, age, amount, bytes, clip, padded, plural, printable, short_id, time};
 use crate::wire::RequestStage;
-use comfy_table::{CellAlignment, Table, presets};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -227,15 +227,12 @@ impl Report for ProxyRequestsReport {
         if self.requests.is_empty() {
             return "no requests yet\n".to_owned();
         }
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
         let names =
             ["#", "age", "session", "line", "model", "client", "sent", "read", "written", "lost", "output", "added", "status"];
         // On a narrow terminal the rows must not wrap.
         let is_shown = |place: &usize| style.width >= WIDE || !["line", "written", "lost"].contains(&names[*place]);
         let shown: Vec<usize> = (0..names.len()).filter(is_shown).collect();
-        table.set_header(shown.iter().map(|place| style.paint(Paint::Dim, names[*place])));
-        for request in &self.requests {
+        let row = |request: &ProxyRequest| {
             let billed = |figure: fn(&BilledTokens) -> u64| request.billed.as_ref().map_or("–".into(), |it| amount(figure(it)));
             let counted = |tokens: u64| if tokens == 0 { "–".to_owned() } else { format!("~{}", amount(tokens)) };
             let what = if request.model.is_empty() { &request.path } else { &request.model };
@@ -258,21 +255,13 @@ impl Report for ProxyRequestsReport {
                 added(request),
                 state(request, style),
             ];
-            table.add_row(shown.iter().map(|place| &cells[*place]));
-        }
-        for (column, place) in shown.iter().enumerate() {
-            let is_figure = *place == 0 || (5..=11).contains(place);
-            if let Some(column) = table.column_mut(column).filter(|_| is_figure) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        for column in table.column_iter_mut() {
-            column.set_padding((0, 2));
-        }
-        let mut text: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+            shown.iter().map(|place| cells[*place].clone()).collect()
+        };
+        let headings = shown.iter().map(|place| names[*place]);
+        let is_figure = |column: usize| matches!(shown[column], 0 | 5..=11);
+        let mut text = table(style, headings, self.requests.iter().map(row).collect(), &is_figure);
         let newest = self.requests.last().map(|request| request.number).unwrap_or_default();
-        text.push_str(&style.paint(Paint::Dim, &format!("to explain one: aperture proxy explain {newest}")));
-        text.push('\n');
+        text.push_str(&style.line(Paint::Dim, &format!("to explain one: aperture proxy explain {newest}")));
         text
     }
 }

@@ -68,7 +68,6 @@ fn age<S: serde::Serializer>(milliseconds: &Option<i64>, serializer: S) -> Resul
     }
 }
 
-/// Parses a size in bytes.
 fn size(text: &str) -> Result<u64, String> {
     crate::app::tokens(text).map_err(|_| "write a size as 800000, 500k or 2M".to_owned())
 }

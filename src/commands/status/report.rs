@@ -141,7 +141,6 @@ pub struct Share {
     pub tokens: TokenCount,
 }
 
-/// Maximum width of the screen.
 const WIDEST: usize = 100;
 /// Columns before the text of each line.
 const MARGIN: usize = 10;
@@ -188,7 +187,6 @@ impl StatusReport {
         facts.join(" · ")
     }
 
-    /// Returns the line on the price of the next prompt.
     fn next_prompt(&self, style: &Style) -> Option<String> {
         let (cached, uncached) = self.cached_prompt_dollars.zip(self.uncached_prompt_dollars)?;
         let left = self.cache_end_time? - style.now.as_millisecond();
@@ -224,36 +222,8 @@ impl StatusReport {
             lines.extend(wrap(&reserve, MARGIN, width));
         }
         lines.extend(self.next_prompt(style).iter().flat_map(|text| wrap(text, MARGIN, width)));
-        if let Some(pending) = &self.pending {
-            let text = format!(
-                "pending   {}: takes effect after /resume {} in the client",
-                difference(-pending.saved_tokens),
-                pending.session
-            );
-            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
-        }
-        if self.deferred_operations > 0 {
-            let verb = if self.deferred_operations == 1 { "is" } else { "are" };
-            let what = plural(self.deferred_operations, "operation");
-            let text = format!("deferred  {what} {verb} written to the file when {} closes the session", self.agent);
-            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
-        }
-        if let Some(reason) = &self.refused {
-            let text = format!("proxy     requests are sent as the client writes them: {reason}");
-            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
-        }
-        if let Some(fault) = &self.store_fault {
-            let text = degraded(fault);
-            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
-        }
-        if !self.unapplied_operations.is_empty() {
-            let text = format!("unapplied {}", unapplied(&self.unapplied_operations, &self.session));
-            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
-        }
-        if self.expiring_sessions > 0 {
-            let sessions = plural(self.expiring_sessions, "session");
-            let text = format!("deletion  {} deletes {sessions} here within 7 days: aperture keep --project", self.agent);
-            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
+        for warning in self.warnings() {
+            lines.extend(wrap(&warning, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
         }
         if let Some(activity) = &self.activity {
             lines.extend(wrap(&format!("model     {activity} in the last turn"), MARGIN, width));
@@ -272,6 +242,31 @@ impl StatusReport {
             (None, _) => "billed    never: the model has not answered in this window, all figures are estimates".to_owned(),
         };
         lines.extend(wrap(&measured, MARGIN, width));
+    }
+
+    /// Returns what is not in effect yet, or will be lost.
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let Some(pending) = &self.pending {
+            let saved = difference(-pending.saved_tokens);
+            warnings.push(format!("pending   {saved}: takes effect after /resume {} in the client", pending.session));
+        }
+        if self.deferred_operations > 0 {
+            let verb = if self.deferred_operations == 1 { "is" } else { "are" };
+            let what = plural(self.deferred_operations, "operation");
+            warnings.push(format!("deferred  {what} {verb} written to the file when {} closes the session", self.agent));
+        }
+        warnings
+            .extend(self.refused.iter().map(|reason| format!("proxy     requests are sent as the client writes them: {reason}")));
+        warnings.extend(self.store_fault.as_deref().map(degraded));
+        if !self.unapplied_operations.is_empty() {
+            warnings.push(format!("unapplied {}", unapplied(&self.unapplied_operations, &self.session)));
+        }
+        if self.expiring_sessions > 0 {
+            let sessions = plural(self.expiring_sessions, "session");
+            warnings.push(format!("deletion  {} deletes {sessions} here within 7 days: aperture keep --project", self.agent));
+        }
+        warnings
     }
 
     fn shares(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
@@ -479,27 +474,20 @@ pub fn gauge(style: &Style, width: usize, held: TokenCount, capacity: u64, perce
 }
 
 fn fault_name(fault: Fault, count: u32) -> &'static str {
-    let one = count == 1;
-    match fault {
-        Fault::NotJson if one => "unreadable line",
-        Fault::NotJson => "unreadable lines",
-        Fault::NotAnObject if one => "line that is not an object",
-        Fault::NotAnObject => "lines that are not objects",
-        Fault::Glued if one => "line with rows glued together",
-        Fault::Glued => "lines with rows glued together",
-        Fault::Buried if one => "row beside unreadable bytes",
-        Fault::Buried => "rows beside unreadable bytes",
-        Fault::HalfWritten => "half-written last line",
-        Fault::DuplicateId if one => "row identity twice",
-        Fault::DuplicateId => "row identities twice",
-        Fault::DanglingParent if one => "row whose parent is missing",
-        Fault::DanglingParent => "rows whose parent is missing",
-        Fault::OrphanResult if one => "result without its tool use",
-        Fault::OrphanResult => "results without their tool use",
-        Fault::UnansweredUse if one => "tool use without a result",
-        Fault::UnansweredUse => "tool uses without a result",
-        Fault::ImpossibleBill if one => "bill larger than the window, estimated instead",
-        Fault::ImpossibleBill => "bills larger than the window, estimated instead",
-        Fault::MissingParentSession => "parent session not found",
-    }
+    let (one, several) = match fault {
+        Fault::NotJson => ("unreadable line", "unreadable lines"),
+        Fault::NotAnObject => ("line that is not an object", "lines that are not objects"),
+        Fault::Glued => ("line with rows glued together", "lines with rows glued together"),
+        Fault::Buried => ("row beside unreadable bytes", "rows beside unreadable bytes"),
+        Fault::HalfWritten => ("half-written last line", "half-written last line"),
+        Fault::DuplicateId => ("row identity twice", "row identities twice"),
+        Fault::DanglingParent => ("row whose parent is missing", "rows whose parent is missing"),
+        Fault::OrphanResult => ("result without its tool use", "results without their tool use"),
+        Fault::UnansweredUse => ("tool use without a result", "tool uses without a result"),
+        Fault::ImpossibleBill => {
+            ("bill larger than the window, estimated instead", "bills larger than the window, estimated instead")
+        }
+        Fault::MissingParentSession => ("parent session not found", "parent session not found"),
+    };
+    if count == 1 { one } else { several }
 }

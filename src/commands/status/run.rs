@@ -5,8 +5,8 @@ use crate::commands::change::deferred;
 use crate::commands::live::{pending, proxied};
 use crate::commands::{keep, manifest};
 use crate::engine::tokens::estimate;
-use crate::engine::{self, Analysis, Suggestion};
-use crate::model::{Event, TokenCount, Turn, Zone};
+use crate::engine::{self, Analysis};
+use crate::model::{Block, Event, TokenCount, Turn, Zone};
 use crate::provider::{ClientPart, without_insertions};
 use crate::workspace::Workspace;
 
@@ -18,23 +18,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let suggestions = if arguments.no_suggestions { Vec::new() } else { manifest::suggestions(env, &workspace, None) };
     let pending = pending::changes(env, &workspace);
     let deferred = deferred::count(env, &pending::found(&workspace));
-    let (refused, activity) = (proxied::refusal(env, &workspace.location.id), proxied::model_activity(&workspace));
-    let (unapplied, store_fault) = (proxied::unapplied(env, &workspace.location.id), env.store_fault());
-    env.print(&StatusReport {
-        named: env.name_of(&workspace.path, &workspace.location.id),
-        pending,
-        deferred_operations: deferred,
-        refused,
-        activity,
-        unapplied_operations: unapplied,
-        store_fault,
-        expiring_sessions: keep::expiring_in(env, &pending::found(&workspace)),
-        all: arguments.all,
-        ..report(env, &workspace, open, suggestions)
-    })
-}
-
-fn report(env: &Env, workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -> StatusReport {
     let reading = &workspace.reading;
     let session = &reading.session;
     let (now, lifetime) = (env.style.now.as_millisecond(), workspace.cache_milliseconds());
@@ -44,18 +27,23 @@ fn report(env: &Env, workspace: &Workspace<'_>, open: bool, suggestions: Vec<Sug
         sums.into_iter().map(|(name, blocks, tokens)| Share { name, blocks, tokens }).collect()
     };
     let stale = reading.stale();
-    let aging = reading.aging_total();
+    let (aging_blocks, aging_tokens) = reading.aging_total();
     let superseded: Vec<_> =
-        stale.iter().filter(|block| block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes())).collect();
+        stale.iter().copied().filter(|block| block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes())).collect();
     let zones = Zone::ALL.map(|zone| {
         let (blocks, tokens) = reading.zone(zone);
         let outside = if zone == Zone::Primacy { reading.price.outside.0 } else { TokenCount::ZERO };
         Share { name: zone.name().to_owned(), blocks, tokens: tokens + outside }
     });
-    StatusReport {
-        client_parts: client_parts(workspace),
+    let share = |name: &str, blocks: &[&Block]| Share {
+        name: name.to_owned(),
+        blocks: blocks.len() as u32,
+        tokens: blocks.iter().map(|block| block.tokens).sum(),
+    };
+    env.print(&StatusReport {
+        client_parts: client_parts(&workspace),
         session: session.id.clone(),
-        named: String::new(),
+        named: env.name_of(&workspace.path, &workspace.location.id),
         provider: session.provider,
         path: workspace.path.display().to_string(),
         project: origin.map(|origin| origin.directory.clone()).unwrap_or_default(),
@@ -64,13 +52,13 @@ fn report(env: &Env, workspace: &Workspace<'_>, open: bool, suggestions: Vec<Sug
         version: origin.map(|origin| origin.version.clone()).unwrap_or_default(),
         last_written_time: session.last_written(),
         open,
-        pending: None,
-        deferred_operations: 0,
+        pending,
+        deferred_operations: deferred,
         agent: workspace.provider.agent(),
-        refused: None,
-        unapplied_operations: Vec::new(),
-        store_fault: None,
-        activity: None,
+        refused: proxied::refusal(env, &workspace.location.id),
+        unapplied_operations: proxied::unapplied(env, &workspace.location.id),
+        store_fault: env.store_fault(),
+        activity: proxied::model_activity(&workspace),
         forked_from: session.rows.iter().skip(session.inherited_rows() as usize).find_map(|row| match row.event.as_deref() {
             Some(Event::ForkedFrom { session, .. }) => Some(session.clone()),
             _ => None,
@@ -93,30 +81,22 @@ fn report(env: &Env, workspace: &Workspace<'_>, open: bool, suggestions: Vec<Sug
             reading
                 .tokens_by(|block| block.tool.as_ref().filter(|tool| tool.verb.names_file()).map(|tool| tool.target.to_string())),
         ),
-        stale: Share {
-            name: "stale".to_owned(),
-            blocks: stale.len() as u32,
-            tokens: stale.iter().map(|block| block.tokens).sum(),
-        },
-        superseded: Share {
-            name: "superseded".to_owned(),
-            blocks: superseded.len() as u32,
-            tokens: superseded.iter().map(|block| block.tokens).sum(),
-        },
-        aging: Share { name: "aging".to_owned(), blocks: aging.0 as u32, tokens: aging.1 },
+        stale: share("stale", &stale),
+        superseded: share("superseded", &superseded),
+        aging: Share { name: "aging".to_owned(), blocks: aging_blocks as u32, tokens: aging_tokens },
         largest_stale: stale.iter().take(10).map(|block| engine::entry(block)).collect(),
         suggestions,
-        all: false,
+        all: arguments.all,
         hidden: reading.window.hidden,
         bytes: session.bytes,
         window_bytes: reading.in_window().map(|block| block.sent_bytes() + block.media.bytes).sum(),
-        expiring_sessions: 0,
+        expiring_sessions: keep::expiring_in(env, &pending::found(&workspace)),
         rows: session.rows.len(),
         turns: reading.turns.len(),
         steps: reading.steps,
         damage: session.damage.clone(),
         findings: reading.findings(),
-    }
+    })
 }
 
 /// Returns the tokens of the texts that the client adds by itself, by part: those of blocks in the window, and estimates of those

@@ -197,7 +197,6 @@ fn key_file(path: &Path) -> Result<Secret, CommandError> {
     seal::read_key_file(path)
 }
 
-/// Returns what a conversion would write again.
 fn planned(directory: &Path, is_sealed: bool) -> Result<StoreReport, CommandError> {
     let counts = counts(&RealDisk, directory)?;
     let file = seal::read(directory)?;
@@ -239,7 +238,6 @@ fn status(env: &Env, directory: &Path) -> Result<StoreStatusReport, CommandError
     })
 }
 
-/// Returns the number of files in a folder and below it.
 fn kept_files(folder: &Path) -> u64 {
     let entries = RealDisk.list(folder).unwrap_or_default();
     entries.iter().map(|entry| if entry.directory { kept_files(&entry.path) } else { 1 }).sum()

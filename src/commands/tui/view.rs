@@ -230,7 +230,6 @@ fn draw_areas(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, look: &Loo
     screen.places = tiles.into_iter().enumerate().map(|(at, tile)| (tile, at)).collect();
 }
 
-/// Returns the name of a file, without its directory.
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path)
 }

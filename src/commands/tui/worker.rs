@@ -195,7 +195,6 @@ impl Worker {
         }
     }
 
-    /// Returns the output of a command line, which another process of this program runs.
     fn print(&self, words: &[String]) -> Result<String, String> {
         let words: Vec<&str> = ["--color", "never"].into_iter().chain(words.iter().map(String::as_str)).collect();
         let output = self.env.run_again(&words, b"").map_err(|error| self.message(&error))?;

@@ -67,7 +67,6 @@ impl Watch<'_> {
     }
 }
 
-/// Returns the newest other sessions of a project. Sessions that cannot be read are skipped.
 fn others(env: &Env, shown: &Shown, project: &Project) -> Vec<OtherSession> {
     let location = &shown.found.location;
     let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(project), true, &mut |_, _| {}).unwrap_or_default();

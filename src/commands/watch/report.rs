@@ -171,7 +171,6 @@ fn row(number: BlockNumber, role: Role, label: &str, cost: TokenCount, note: &st
     text.trim_end().to_owned()
 }
 
-/// Returns the time of day in the user's time zone.
 fn clock(style: &Style, milliseconds: i64) -> String {
     let moment = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
     moment.to_zoned((style.zone)()).strftime("%H:%M:%S").to_string()
@@ -380,6 +379,22 @@ mod tests {
         Style { color: false, width, now, zone: || jiff::tz::TimeZone::UTC }
     }
 
+    fn update(number: BlockNumber, update: Update) -> BlockUpdate {
+        BlockUpdate {
+            number,
+            update,
+            role: Role::ToolResult,
+            kind: BlockKind::ToolResult,
+            label: "Read a.rs".to_owned(),
+            tokens: TokenCount::measured(10),
+            zone: Zone::Recency,
+            state: State::Fresh,
+            state_before: None,
+            level: Level::Original,
+            reason: None,
+        }
+    }
+
     fn screen() -> WatchScreen {
         let arrived = |number: BlockNumber| Arrived {
             time: Some(NOW - i64::from(number) * 1_000),
@@ -388,19 +403,9 @@ mod tests {
             label: format!("Read src/日本語/a_rather_long_name_{number}.rs"),
             tokens: TokenCount::measured(1_234),
         };
-        let update = BlockUpdate {
-            number: 7,
-            update: Update::WentStale,
-            role: Role::ToolResult,
-            kind: BlockKind::ToolResult,
-            label: "Read src/tax.rs".to_owned(),
-            tokens: TokenCount::measured(9_800),
-            zone: Zone::Middle,
-            state: State::Stale,
-            state_before: Some(State::Active),
-            level: Level::Original,
-            reason: Some("read again in #12".to_owned()),
-        };
+        let label = "Read src/tax.rs".to_owned();
+        let (tokens, reason) = (TokenCount::measured(9_800), Some("read again in #12".to_owned()));
+        let update = BlockUpdate { label, tokens, reason, ..update(7, Update::WentStale) };
         let executed = ExecutedCommand {
             operation: 4,
             kind: OperationKind::Change,
@@ -466,19 +471,6 @@ mod tests {
 
     #[test]
     fn similar_updates_are_reported_together() {
-        let update = |number, update| BlockUpdate {
-            number,
-            update,
-            role: Role::ToolResult,
-            kind: BlockKind::ToolResult,
-            label: "Read a.rs".to_owned(),
-            tokens: TokenCount::measured(10),
-            zone: Zone::Recency,
-            state: State::Fresh,
-            state_before: None,
-            level: Level::Original,
-            reason: None,
-        };
         let blocks: Vec<BlockUpdate> = (1..=14)
             .map(|number| update(number, Update::Added))
             .chain((15..=400).map(|number| update(number, Update::Evicted)))

@@ -16,7 +16,6 @@ use std::path::PathBuf;
 
 /// The time after the focus returned in which keys are ignored: they were meant for another window.
 const FOCUS_MILLISECONDS: u64 = 300;
-/// The time that a toast is shown.
 const TOAST_MILLISECONDS: u64 = 8_000;
 /// Rows of half a page, if the height of the map is not known.
 const PAGE_ROWS: usize = 10;
@@ -318,7 +317,6 @@ impl Screen {
         }
     }
 
-    /// Makes the rows of the map.
     fn arrange(&mut self) {
         let picture = &self.picture;
         self.rows = match self.form {

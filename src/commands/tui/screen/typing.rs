@@ -196,7 +196,6 @@ impl Screen {
     }
 }
 
-/// Removes the first letter of a text.
 fn first(text: &mut String) -> Option<char> {
     (!text.is_empty()).then(|| text.remove(0))
 }
