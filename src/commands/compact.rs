@@ -22,7 +22,6 @@ pub struct Arguments {
     pub options: ChangeOptions,
 }
 
-/// Arguments of `uncompact`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture uncompact --dry-run

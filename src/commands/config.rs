@@ -10,7 +10,6 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, Key, TableLike, Value};
 
-/// Arguments of `config`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture config                              what is set, and where; the stages of the proxy

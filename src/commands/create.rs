@@ -6,7 +6,6 @@ use crate::app::{CommandError, Env, misuse};
 use crate::output::ChangeReport;
 use crate::workspace::NOTE;
 
-/// Arguments of `create`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture create 'the tests need a database: start it with make db'

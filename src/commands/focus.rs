@@ -28,7 +28,6 @@ impl Arguments {
     }
 }
 
-/// Arguments of `unfocus`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture unfocus          clears all focus marks

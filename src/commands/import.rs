@@ -13,7 +13,6 @@ use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Arguments of `import`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture import shop.aperture                        the session with the same id on this machine

@@ -34,7 +34,6 @@ pub struct ProposalSelection {
     pub all: bool,
 }
 
-/// Arguments of `approve`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("approve"))]
 pub struct ApproveArguments {
@@ -53,7 +52,6 @@ pub struct ApproveArguments {
 /// The reason for the model, if the user states none.
 pub const REJECTED: &str = "rejected by the user";
 
-/// Arguments of `deny`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture deny 3 --reason 'the tests still need it'

@@ -30,7 +30,6 @@ pub struct Arguments {
     pub options: ChangeOptions,
 }
 
-/// Arguments of `unpin`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture unpin 12

@@ -7,7 +7,6 @@ use super::undo::{inexact, revert_companions};
 use crate::app::{CommandError, Env};
 use crate::output::ChangeReport;
 
-/// Arguments of `restore`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture restore before-cleanup    a snapshot

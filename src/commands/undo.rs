@@ -23,7 +23,6 @@ pub struct Arguments {
     pub bulk: BulkOptions,
 }
 
-/// Arguments of `redo`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture redo            the last undo, inverted byte for byte

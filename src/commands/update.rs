@@ -8,7 +8,6 @@ use crate::output::ChangeReport;
 use crate::workspace::SkipReason;
 use std::slice;
 
-/// Arguments of `update`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture update 12 'the current plan'

@@ -25,7 +25,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Arguments of `hook`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture hook SessionStart < payload.json   the answer to the client

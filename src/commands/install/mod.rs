@@ -24,7 +24,6 @@ pub struct Arguments {
     pub into: Target<claude_code::Arguments, mcp_client::Arguments, git_hook::Arguments>,
 }
 
-/// Arguments of `uninstall`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture uninstall claude-code --dry-run   show the changes, write nothing

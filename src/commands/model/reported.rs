@@ -46,7 +46,9 @@ pub fn wait_for_row(env: &Env, path: &Path, message: Option<&str>) {
 fn has_row(env: &Env, message: Option<&str>) -> Result<bool, CommandError> {
     let workspace = env.read_as_wanted(env.find(None)?, &|_| false)?;
     let session = &workspace.reading.session;
-    let Some(message) = message else { return Ok(last_spoken(session).is_some_and(|row| row.kind == RowKind::Assistant)) };
+    let Some(message) = message else {
+        return Ok(session.rows.iter().rfind(|row| is_spoken(row)).is_some_and(|row| row.kind == RowKind::Assistant));
+    };
     let texts = super::proposing::texts(&workspace, workspace.reading.last_turn())?;
     Ok(is_last(session, &texts, (message, 0), &|_| Ok(false))?)
 }
@@ -74,10 +76,6 @@ fn is_last(
 /// Returns the index of the last row of the user: a prompt, or tool results.
 fn last_of_user(session: &Session) -> Option<usize> {
     session.rows.iter().rposition(|row| is_spoken(row) && row.kind == RowKind::User && row.id.is_some())
-}
-
-fn last_spoken(session: &Session) -> Option<&Row> {
-    session.rows.iter().rfind(|row| is_spoken(row))
 }
 
 fn is_spoken(row: &Row) -> bool {

@@ -14,6 +14,7 @@ mod view;
 mod worker;
 
 use crate::app::{CommandError, Env, misuse};
+use std::io::{IsTerminal, stdin};
 
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("tui"))]
@@ -24,13 +25,10 @@ pub struct Arguments {
 }
 
 /// Shows the screen until it is left.
-///
-/// # Errors
-///
-/// There is no terminal, or no session.
+/// Errors: there is no terminal, or no session.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let found = env.find(arguments.session.as_deref())?;
-    if env.screen_height().is_none() || !terminal::is_interactive() {
+    if env.screen_height().is_none() || !stdin().is_terminal() {
         return Err(misuse!("tui needs a terminal for its screen and keys").hint("to print one screen: aperture status"));
     }
     terminal::show(env, found)

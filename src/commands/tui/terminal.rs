@@ -12,7 +12,7 @@ use ratatui::crossterm::event::{
 };
 use ratatui::crossterm::execute;
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::spawn;
@@ -21,16 +21,8 @@ use std::time::Duration;
 /// The longest wait without an event, after which the clock of the cache is drawn again.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Returns true if keys can be read.
-pub(super) fn is_interactive() -> bool {
-    io::stdin().is_terminal()
-}
-
 /// Shows the screen of a session until it is left.
-///
-/// # Errors
-///
-/// The session cannot be read; the terminal fails.
+/// Errors: the session cannot be read; the terminal fails.
 pub(super) fn show(env: &Env, found: Found) -> Result<(), CommandError> {
     let (worker, picture) = Worker::new(env, found)?;
     let (events, arrived) = channel();

@@ -310,24 +310,11 @@ fn the_screens() {
     check(&mut screen, "turns");
     press(&mut screen, "gg Enter Down Down Space");
     press(&mut screen, "Up");
-    let levels = vec![
-        LevelPreview {
-            level: Level::Trimmed,
-            preset: None,
-            tokens: 900.0,
-            content: Some("fn total() {}\n".to_owned()),
-            why: None,
-            written_by: None,
-        },
-        LevelPreview {
-            level: Level::Minimal,
-            preset: None,
-            tokens: 40.0,
-            content: Some("[src/cart.rs]\n".to_owned()),
-            why: None,
-            written_by: None,
-        },
-    ];
+    let level = |level, tokens, content: &str| {
+        let content = Some(content.to_owned());
+        LevelPreview { level, preset: None, tokens, content, why: None, written_by: None }
+    };
+    let levels = vec![level(Level::Trimmed, 900.0, "fn total() {}\n"), level(Level::Minimal, 40.0, "[src/cart.rs]\n")];
     let detail = Detail {
         number: 2,
         facts: "turn 1 · beginning · stale · original · used 2 ×".to_owned(),

@@ -13,10 +13,7 @@ use std::sync::mpsc::{Receiver, Sender};
 const OUTPUT_COLUMNS: usize = 100;
 
 /// Returns what a command line does.
-///
-/// # Errors
-///
-/// The command line is invalid.
+/// Errors: the command line is invalid.
 pub(super) fn kind(words: &[String]) -> Result<RequestEffect, String> {
     parse(words).map(|request| request.effect())
 }
@@ -41,10 +38,7 @@ pub(super) struct Worker {
 
 impl Worker {
     /// Returns the worker, and the session as it is.
-    ///
-    /// # Errors
-    ///
-    /// The session cannot be read.
+    /// Errors: the session cannot be read.
     pub fn new(env: &Env, found: Found) -> Result<(Worker, Picture), CommandError> {
         let mut worker = Worker { env: env.beside(|_| {}), found, workspace: None };
         worker.env.style.color = false;
@@ -64,53 +58,41 @@ impl Worker {
                     (Task::Plan(one), Task::Plan(other)) => one.first() == other.first(),
                     _ => false,
                 });
-                if is_replaced {
-                    continue;
-                }
-                for event in self.work(&queue[at]) {
-                    if events.send(event).is_err() {
-                        return;
-                    }
+                let event = if is_replaced { None } else { self.work(&queue[at]) };
+                if event.is_some_and(|event| events.send(event).is_err()) {
+                    return;
                 }
             }
         }
     }
 
-    fn work(&mut self, task: &Task) -> Vec<Event> {
+    fn work(&mut self, task: &Task) -> Option<Event> {
         self.env.refresh();
         self.env.style.width = OUTPUT_COLUMNS;
-        match task {
-            Task::Read(other) => match self.read_again(other.as_deref()) {
-                Ok(picture) => vec![Event::Picture(Box::new(picture))],
-                Err(error) => vec![Event::Failed(self.message(&error))],
-            },
-            Task::Explain(number) => match self.explain(*number) {
-                Ok(detail) => vec![Event::Explained(Box::new(detail))],
-                // The block has just changed its place: the next picture asks again.
-                Err(_) => Vec::new(),
-            },
-            Task::Plan(words) => vec![Event::Planned(words.clone(), self.execute(words, true))],
-            Task::Execute(words) => vec![Event::Executed(words.clone(), self.execute(words, false))],
-            Task::Print(words) => match self.print(words) {
-                Ok(text) => vec![Event::Printed(format!("aperture {}", words.join(" ")), text)],
-                Err(error) => vec![Event::Failed(error)],
-            },
-            Task::Search { query, in_all } => match self.search(query, *in_all) {
-                Ok(entries) => vec![Event::Found { query: query.clone(), in_all: *in_all, entries }],
-                Err(error) => vec![Event::Failed(self.message(&error))],
-            },
-            Task::Select(text) => vec![Event::Selected(text.clone(), self.select(text))],
-            Task::Sessions => match self.sessions() {
-                Ok(entries) => vec![Event::Sessions(entries)],
-                Err(error) => vec![Event::Failed(self.message(&error))],
-            },
+        let done = match task {
+            Task::Read(other) => self.read_again(other.as_deref()).map(|picture| Event::Picture(Box::new(picture))),
+            // A block that cannot be explained has just changed its place: the next picture asks again.
+            Task::Explain(number) => return self.explain(*number).ok().map(|detail| Event::Explained(Box::new(detail))),
+            Task::Plan(words) => Ok(Event::Planned(words.clone(), self.execute(words, true))),
+            Task::Execute(words) => Ok(Event::Executed(words.clone(), self.execute(words, false))),
+            Task::Print(words) => Ok(match self.print(words) {
+                Ok(text) => Event::Printed(format!("aperture {}", words.join(" ")), text),
+                Err(error) => Event::Failed(error),
+            }),
+            Task::Search { query, in_all } => {
+                let found = self.search(query, *in_all);
+                found.map(|entries| Event::Found { query: query.clone(), in_all: *in_all, entries })
+            }
+            Task::Select(text) => Ok(Event::Selected(text.clone(), self.select(text))),
+            Task::Sessions => self.sessions().map(Event::Sessions),
             Task::Complete(words) => {
                 let arguments = complete::Arguments { words: words.clone() };
                 let candidates = complete::candidates(&self.env_of("complete"), &arguments);
-                vec![Event::Completed(words.clone(), candidates.into_iter().map(|(value, _)| self.clean(&value)).collect())]
+                Ok(Event::Completed(words.clone(), candidates.into_iter().map(|(value, _)| self.clean(&value)).collect()))
             }
-            Task::Mouse(_) | Task::Leave(_) => Vec::new(),
-        }
+            Task::Mouse(_) | Task::Leave(_) => return None,
+        };
+        Some(done.unwrap_or_else(|error| Event::Failed(self.message(&error))))
     }
 
     /// Returns an error on one line, with its first hint.

@@ -255,17 +255,15 @@ impl Screen {
 
     pub(super) fn planned(&mut self, words: Vec<String>, effect: Result<Effect, String>) {
         match &mut self.mode {
-            Mode::Confirm(plan) if plan.words == words => match effect {
-                Ok(effect) if !effect.is_nothing => plan.effect = Some(Ok(effect)),
-                Ok(effect) => {
-                    self.mode = Mode::Map;
-                    self.say(effect.notes.first().cloned().unwrap_or_else(|| "nothing to do".to_owned()));
-                }
-                Err(error) => {
-                    self.mode = Mode::Map;
-                    self.say(error);
-                }
-            },
+            Mode::Confirm(plan) if plan.words == words => {
+                let why_not = match effect {
+                    Ok(effect) if !effect.is_nothing => return plan.effect = Some(Ok(effect)),
+                    Ok(effect) => effect.notes.into_iter().next().unwrap_or_else(|| "nothing to do".to_owned()),
+                    Err(error) => error,
+                };
+                self.mode = Mode::Map;
+                self.say(why_not);
+            }
             _ => {
                 if let Some(plan) = self.estimate.as_mut().filter(|plan| plan.words == words) {
                     plan.effect = Some(effect);
