@@ -602,6 +602,11 @@ impl Env {
         Answer { text, json: self.gate.json(&report.json()) }
     }
 
+    /// Notes that a file or a directory is left out, because it cannot be read.
+    pub fn note_skipped(&self, path: &Path, error: &io::Error) {
+        self.note(&format!("skipped {}: {error}", path.display()));
+    }
+
     /// Writes a note to standard error, or to the listener.
     pub fn note(&self, text: &str) {
         if let Some(listener) = &self.listener {

@@ -3,6 +3,7 @@ use crate::output::{ErrorReport, Gate, Report, printable};
 use crate::store::StoreError;
 use crate::workspace::{ApplyError, FindError, PlanError, SkipReason};
 use std::io;
+use std::path::PathBuf;
 
 /// The kind of an error; determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,37 +131,33 @@ pub(crate) use misuse;
 
 impl From<FindError> for CommandError {
     fn from(error: FindError) -> CommandError {
-        let hints: Vec<String> = match &error {
+        let hint: &str = match &error {
             FindError::NoSessions(_) => {
-                vec!["run one of the clients once (aperture help clients), or name a file: aperture status FILE.jsonl".to_owned()]
+                "run one of the clients once (aperture help clients), or name a file: aperture status FILE.jsonl"
             }
-            FindError::NoneHere(_) => vec!["to list all sessions: aperture sessions; to select one: -s".to_owned()],
-            FindError::Missing(_) | FindError::Unknown(_) => vec!["to list all sessions: aperture sessions".to_owned()],
+            FindError::NoneHere(_) => "to list all sessions: aperture sessions; to select one: -s",
+            FindError::Missing(_) | FindError::Unknown(_) => "to list all sessions: aperture sessions",
             FindError::Ambiguous { candidates, .. } => {
-                let names =
-                    candidates.iter().take(5).map(|path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+                let name = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let names = candidates.iter().take(5).map(name).collect::<Vec<_>>().join(", ");
                 let more = candidates.len().saturating_sub(5);
-                let mut text = format!("one of {}", names.collect::<Vec<_>>().join(", "));
-                if more > 0 {
-                    text.push_str(&format!(" and {more} more"));
-                }
-                vec![text]
+                &if more > 0 { format!("one of {names} and {more} more") } else { format!("one of {names}") }
             }
-            FindError::NotASession { .. } => vec!["to list the supported sessions: aperture sessions".to_owned()],
+            FindError::NotASession { .. } => "to list the supported sessions: aperture sessions",
             FindError::Unreadable { source, .. } if source.kind() == io::ErrorKind::InvalidInput => {
-                vec!["save its content to a file, and use that file".to_owned()]
+                "save its content to a file, and use that file"
             }
-            FindError::Unreadable { .. } => vec!["check that you may read it: ls -l".to_owned()],
+            FindError::Unreadable { .. } => "check that you may read it: ls -l",
         };
-        CommandError { kind: ErrorKind::Refused, source: error.into(), hints }
+        let hint = hint.to_owned();
+        CommandError::refused(error).hint(hint)
     }
 }
 
 impl From<SelectorError> for CommandError {
     fn from(error: SelectorError) -> CommandError {
-        let hints = vec![error.hint()];
-        let kind = if error.is_absent() { ErrorKind::Refused } else { ErrorKind::Usage };
-        CommandError { kind, source: error.into(), hints }
+        let (kind, hint) = (if error.is_absent() { ErrorKind::Refused } else { ErrorKind::Usage }, error.hint());
+        CommandError::new(kind, error).hint(hint)
     }
 }
 

@@ -57,7 +57,7 @@ pub struct ForgettableSession {
 }
 
 /// The deletion of unreferenced data, or its dry run.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct GcReport {
     /// True if data was deleted; false for a dry run.
     pub done: bool,
@@ -109,8 +109,7 @@ impl Report for GcReport {
 /// Lists the sessions that can be deleted from the store, and deletes them with `--yes`.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let delete = arguments.yes && !arguments.dry_run;
-    let mut report =
-        GcReport { done: delete, sessions: Vec::new(), gone_kept: 0, originals: 0, original_bytes: 0, freed_bytes: 0 };
+    let mut report = GcReport { done: delete, ..GcReport::default() };
     let Some(store) = env.existing_store()? else { return env.print(&report) };
     let ids = known_ids(env);
     let mut keys: Vec<SessionKey> = Vec::new();

@@ -106,7 +106,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<PackReport, CommandErr
 
 fn others(env: &Env, found: &Found, day: &dyn Fn(i64) -> String) -> Result<Vec<OtherSession>, CommandError> {
     let project = Project::of_session(env.disk, found);
-    let mut skip = |path: &Path, error: std::io::Error| env.note(&format!("skipped {}: {error}", path.display()));
+    let mut skip = |path: &Path, error| env.note_skipped(path, &error);
     let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), false, &mut skip);
     let listed: Vec<Listed> = match listed {
         Err(FindError::NoSessions(_)) => Vec::new(),

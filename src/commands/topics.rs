@@ -91,7 +91,7 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Listed>, CommandErro
     let mut is_whole = arguments.scope.project.is_none() && env.session().is_none();
     let mut skip = |path: &Path, error: std::io::Error| {
         is_whole = false;
-        env.note(&format!("skipped {}: {error}", path.display()));
+        env.note_skipped(path, &error);
     };
     let project = arguments.scope.project(env);
     let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), false, &mut skip);
@@ -119,7 +119,7 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Listed>, CommandErro
 /// Returns the topics of each session; each is read once.
 pub fn topics(env: &Env, listed: &[&Listed]) -> Vec<Vec<SessionTopic>> {
     let bar = env.progress(listed.len());
-    let mut skip = |path: &Path, error: std::io::Error| env.note(&format!("skipped {}: {error}", path.display()));
+    let mut skip = |path: &Path, error| env.note_skipped(path, &error);
     let history = |found: &workspace::Found| env.history_of(found).unwrap_or_default();
     let topics = workspace::topics(env.disk, env.cache(), &env.settings, listed, &history, &|| bar.inc(1), &mut skip);
     bar.finish_and_clear();

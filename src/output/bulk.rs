@@ -1,5 +1,6 @@
 use super::{Paint, Report, Style, amount, bytes, clip, plural, printable};
 use crate::model::{As, Estimated, split_id};
+use crate::text::names::file_name;
 use crate::text::shell::quoted_word;
 use comfy_table::{CellAlignment, Table, presets};
 use schemars::JsonSchema;
@@ -194,7 +195,7 @@ impl BulkReport {
         for (row, name) in self.sessions.iter().zip(names) {
             let last = match row.outcome {
                 BulkOutcome::Changed => row.what.clone().unwrap_or_default(),
-                BulkOutcome::Written => file_name(row.file.as_deref().unwrap_or_default()),
+                BulkOutcome::Written => printable(file_name(row.file.as_deref().unwrap_or_default())).into_owned(),
                 BulkOutcome::Skipped => style.paint(Paint::Warning, "skipped"),
                 BulkOutcome::Failed => style.paint(Paint::Bad, "failed"),
                 BulkOutcome::NotStarted | BulkOutcome::Unchanged => continue,
@@ -256,10 +257,6 @@ pub fn table<'a>(
         }
     }
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
-}
-
-fn file_name(path: &str) -> String {
-    printable(&Path::new(path).file_name().unwrap_or_default().to_string_lossy()).into_owned()
 }
 
 /// Formats tokens saved: `−4.2k`, or `+120` if the window grows.

@@ -190,9 +190,7 @@ fn selected(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError
     if env.session().is_some() {
         return Err(misuse!("--session selects one session, and --all or --project select many"));
     }
-    let mut found = workspace::find_all(env.disk, &env.places, &mut |path, error| {
-        env.note(&format!("skipped {}: {error}", path.display()));
-    });
+    let mut found = workspace::find_all(env.disk, &env.places, &mut |path, error| env.note_skipped(path, &error));
     if let Some(directory) = &arguments.project {
         let project = Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, directory));
         found.retain(|(found, _)| project.holds(env.disk, found, workspace::stated(env.disk, found).as_deref()));
@@ -245,9 +243,8 @@ fn list(env: &Env) -> Result<KeepListReport, CommandError> {
     let copies = env.kept()?;
     let orphans: HashSet<PathBuf> = copies.orphans().into_iter().map(|(found, _)| found.path).collect();
     let all: Vec<(Found, Identity)> = copies.all().into_iter().filter(|(found, _)| found.location.parent.is_none()).collect();
-    let mut listed = workspace::list_found(env.disk, &env.totals(), all, None, true, &mut |path, error| {
-        env.note(&format!("skipped {}: {error}", path.display()));
-    });
+    let mut skip = |path: &Path, error| env.note_skipped(path, &error);
+    let mut listed = workspace::list_found(env.disk, &env.totals(), all, None, true, &mut skip);
     listed.sort_by(|a, b| (b.last_written(), &a.found.path).cmp(&(a.last_written(), &b.found.path)));
     let row = |listed: workspace::Listed| {
         let original = copies.original_path(listed.found.provider, &listed.found.path).unwrap_or_default();

@@ -9,6 +9,7 @@ use crate::workspace::{self, CopyState, FindError, Found, days_left};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Number of sessions that are listed as text.
 const LISTED: usize = 10;
@@ -69,9 +70,8 @@ pub struct KeepStatusReport {
 /// Errors: the directory of the copies is unknown.
 pub fn report(env: &Env) -> Result<KeepStatusReport, CommandError> {
     let copies = env.kept()?;
-    let listed = workspace::list(env.disk, &env.totals(), &env.places, None, false, &mut |path, error| {
-        env.note(&format!("skipped {}: {error}", path.display()));
-    });
+    let mut skip = |path: &Path, error| env.note_skipped(path, &error);
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, None, false, &mut skip);
     let mut listed: Vec<_> = match listed {
         Err(FindError::NoSessions(_)) => Vec::new(),
         listed => listed?.into_iter().flatten().filter(|listed| !listed.found.location.subagent).collect(),

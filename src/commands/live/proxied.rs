@@ -1,15 +1,14 @@
 //! The work beside the requests that pass a proxy: it never delays a request, and holds from the next one on.
 
 pub use super::automatic::{Automatic, Moment};
-pub use super::request_log::RequestWriter;
+pub use super::request_log::{RequestWriter, last_request, logged_requests};
+pub use crate::commands::change::deferred::write_all as write_deferred;
 pub use crate::commands::job::{Job, Looked};
 
-use super::{request_log, selection};
+use super::selection;
 use crate::app::{CommandError, Env, wait};
-use crate::commands::change::deferred;
 use crate::commands::hook::compaction;
 use crate::commands::model::called;
-use crate::commands::proxy::ProxyRequest;
 use crate::commands::transcript::{self, Headers};
 use crate::commands::{manifest, obey};
 use crate::engine::ModelActivity;
@@ -160,22 +159,6 @@ pub fn answer(env: &Env, session: &str, id: &str, input: &str) -> Result<String,
     called::obey_call(&env.on(&found.path, "aperture proxy"), id, input)
 }
 
-/// Writes the deferred operations of the sessions that their clients have closed.
-/// Errors: the store cannot be read, or an operation cannot be written.
-pub fn write_deferred(env: &Env) -> Result<(), CommandError> {
-    deferred::write_all(env)
-}
-
-/// Returns the logged requests, oldest first.
-pub fn logged_requests(env: &Env) -> Result<Vec<ProxyRequest>, CommandError> {
-    request_log::requests(env)
-}
-
-/// Returns the highest number of a logged request.
-pub fn last_request(env: &Env) -> Result<u64, CommandError> {
-    request_log::last_number(env)
-}
-
 /// Returns the reason why the requests of a session are sent as the client writes them, if the API refused changed ones.
 pub fn refusal(env: &Env, session: &str) -> Option<String> {
     let store = env.existing_store().ok().flatten()?;
@@ -200,8 +183,7 @@ pub fn unapplied(env: &Env, session: &str) -> Vec<OperationId> {
 pub fn all_unapplied(env: &Env) -> Vec<(String, Vec<OperationId>)> {
     let store = env.existing_store().ok().flatten();
     let sessions = store.and_then(|store| store.sessions_with_unapplied().ok()).unwrap_or_default();
-    let operations = |session: String| (unapplied(env, &session), session);
-    let all = sessions.into_iter().map(operations).map(|(operations, session)| (session, operations));
+    let all = sessions.into_iter().map(|session| (session.clone(), unapplied(env, &session)));
     all.filter(|(_, operations)| !operations.is_empty()).collect()
 }
 

@@ -64,13 +64,13 @@ impl RequestWriter {
 }
 
 /// Returns the logged requests, oldest first. Those of other versions of aperture that cannot be read are left out.
-pub fn requests(env: &Env) -> Result<Vec<ProxyRequest>, CommandError> {
+pub fn logged_requests(env: &Env) -> Result<Vec<ProxyRequest>, CommandError> {
     let Some(log) = open(env)? else { return Ok(Vec::new()) };
     Ok(log.requests()?.iter().filter_map(|logged| serde_json::from_str(&logged.content).ok()).collect())
 }
 
 /// Returns the highest number of a logged request.
-pub fn last_number(env: &Env) -> Result<u64, CommandError> {
+pub fn last_request(env: &Env) -> Result<u64, CommandError> {
     Ok(open(env)?.map(|log| log.last_number()).transpose()?.unwrap_or_default())
 }
 

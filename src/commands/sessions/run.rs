@@ -10,6 +10,7 @@ use crate::model::{Basis, TokenCount, id_starts_with, request_id};
 use crate::provider::{PROVIDERS, Totals};
 use crate::workspace::{self, FindError, Listed, Project, RequestSession};
 use std::cmp::Reverse;
+use std::path::Path;
 
 /// The default for the number of sessions listed as text.
 const LISTED: usize = 50;
@@ -23,22 +24,15 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// Returns the list of sessions.
 /// Errors: there is no session at all.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, CommandError> {
-    let mut skipped = Vec::new();
+    let mut skip = |path: &Path, error| env.note_skipped(path, &error);
     let project = arguments
         .project
         .as_ref()
         .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
     let titles = arguments.text.is_some();
-    let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), titles, &mut |path, error| {
-        skipped.push(format!("{}: {error}", path.display()));
-    });
-    for problem in skipped {
-        env.note(&format!("skipped {problem}"));
-    }
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), titles, &mut skip);
     let copies = env.kept()?;
-    let kept = workspace::list_found(env.disk, &env.totals(), copies.orphans(), project.as_ref(), titles, &mut |path, error| {
-        env.note(&format!("skipped {}: {error}", path.display()));
-    });
+    let kept = workspace::list_found(env.disk, &env.totals(), copies.orphans(), project.as_ref(), titles, &mut skip);
     let in_requests = if project.is_none() { in_requests(env) } else { Vec::new() };
     let mut listed = match listed {
         Err(FindError::NoSessions(_)) if !in_requests.is_empty() || !kept.is_empty() => Vec::new(),

@@ -9,6 +9,7 @@ use crate::engine::amount;
 use crate::model::{Level, Pin, State, Zone};
 use crate::output::{Gate, Style as TextStyle, clip, clip_start, padded, plural, times_of_day};
 use crate::text::differences::{differences, lines};
+use crate::text::names::file_name;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -228,10 +229,6 @@ fn draw_areas(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, look: &Loo
         frame.render_widget(Paragraph::new(lines).style(style), inner);
     }
     screen.places = tiles.into_iter().enumerate().map(|(at, tile)| (tile, at)).collect();
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path)
 }
 
 fn row_tokens(screen: &Screen, row: &Row) -> f64 {

@@ -61,9 +61,7 @@ fn each(
     look: &mut dyn FnMut(String, &Workspace<'_>) -> Result<(), PlanError>,
 ) -> Result<(), CommandError> {
     let found = if files.is_empty() {
-        let all = workspace::find_all(env.disk, &env.places, &mut |path, error| {
-            env.note(&format!("skipped {}: {error}", path.display()));
-        });
+        let all = workspace::find_all(env.disk, &env.places, &mut |path, error| env.note_skipped(path, &error));
         all.into_iter().map(|(found, _)| found).collect()
     } else {
         let mut found = Vec::new();
