@@ -12,52 +12,94 @@ pub use real::RealDisk;
 pub use watch::{Depth, Watcher};
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// File system operations used by aperture.
+/// File system operations used by aperture. A disk over another one has its methods, at the paths that it gives, unless it has its own.
 pub trait Disk: Sync {
+    /// Returns the disk below this one, which has all methods itself if it is the lowest.
+    fn below(&self) -> &dyn Disk;
+
+    /// Returns the path that a file has on the disk below.
+    fn path_below<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
+        Ok(Cow::Borrowed(path))
+    }
+
+    /// Returns the path below of a file that is written or removed.
+    fn written_below<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
+        self.path_below(path)
+    }
+
     /// Returns the state of a file.
-    fn identify(&self, path: &Path) -> io::Result<Identity>;
+    fn identify(&self, path: &Path) -> io::Result<Identity> {
+        self.below().identify(&self.path_below(path)?)
+    }
 
     /// Opens a regular file for reading from `offset`. Of a compressed file, its content is read.
     /// Errors: it is a pipe, a socket, a device or a directory, or cannot be opened.
-    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>>;
+    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
+        self.below().open(&self.path_below(path)?, offset)
+    }
 
     /// Opens a regular file for reading as it is stored: a compressed one is not unpacked.
-    fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>>;
+    fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
+        self.below().open_stored(&self.path_below(path)?)
+    }
 
     /// Returns the entries of a directory, unordered.
-    fn list(&self, path: &Path) -> io::Result<Vec<Entry>>;
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        self.below().list(&self.path_below(path)?)
+    }
 
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.below().resolve(&self.path_below(path)?)
+    }
 
     /// Returns the number of names (hard links) of a file.
-    fn names(&self, path: &Path) -> io::Result<u64>;
+    fn names(&self, path: &Path) -> io::Result<u64> {
+        self.below().names(&self.path_below(path)?)
+    }
 
     /// Locks a file until the value is dropped; `None` if another process holds the lock.
     /// Errors: the file cannot be created, or its file system has no locks ([`io::ErrorKind::Unsupported`]).
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>>;
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
+        self.below().lock(&self.path_below(path)?)
+    }
 
     /// Creates or truncates a file, with the mode and the owner of another one.
-    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>>;
+    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
+        self.below().create(&self.written_below(path)?, &self.path_below(like)?)
+    }
 
     /// Creates an empty file and the directories above it, unless they exist. New ones are accessible to their owner only if `is_private`.
-    fn make(&self, path: &Path, is_private: bool) -> io::Result<()>;
+    fn make(&self, path: &Path, is_private: bool) -> io::Result<()> {
+        self.below().make(&self.written_below(path)?, is_private)
+    }
 
     /// Appends to an existing file in one write, and syncs it.
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.below().append(&self.written_below(path)?, bytes)
+    }
 
     /// Renames a file over another one, atomically.
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.below().rename(&self.path_below(from)?, &self.written_below(to)?)
+    }
 
-    fn sync_directory(&self, path: &Path) -> io::Result<()>;
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.below().sync_directory(&self.path_below(path)?)
+    }
 
-    fn remove(&self, path: &Path) -> io::Result<()>;
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.below().remove(&self.written_below(path)?)
+    }
 
     /// Returns the processes that have the file of this state open for writing: on Linux those of the
     /// same user, on other platforms none.
-    fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32>;
+    fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32> {
+        self.path_below(path).map_or_else(|_| Vec::new(), |path| self.below().writers(&path, identity))
+    }
 }
 
 /// A file open for reading; unaffected by renames of its path.
@@ -111,6 +153,18 @@ pub fn read_range(disk: &dyn Disk, path: &Path, offset: u64, length: usize) -> i
     let mut bytes = vec![0; length];
     disk.open(path, offset)?.read_exact(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Reads a whole file.
+pub fn read_whole(disk: &dyn Disk, path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    disk.open(path, 0)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Makes the entry of a file in its directory durable.
+pub fn sync_directory_of(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |directory| disk.sync_directory(directory))
 }
 
 /// Reads at most `length` bytes from the beginning of a file.

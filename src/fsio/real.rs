@@ -13,6 +13,10 @@ use std::time::{Duration, UNIX_EPOCH};
 pub struct RealDisk;
 
 impl Disk for RealDisk {
+    fn below(&self) -> &dyn Disk {
+        self
+    }
+
     fn identify(&self, path: &Path) -> io::Result<Identity> {
         let metadata = fs::metadata(path)?;
         if !metadata.is_file() && !metadata.is_dir() {

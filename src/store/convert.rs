@@ -1,7 +1,7 @@
 //! Converts what is stored to other keys, or to none: each database and each file is written again beside the old one, and renamed over it.
 //! Each tells by itself whether it is converted, so a conversion that was interrupted is continued.
 
-use super::database::{STORE_FILE, StoreError, damaged, is_there};
+use super::database::{STORE_FILE, Statements, StoreError, first, is_there};
 use super::disposable::{delete, format};
 use super::requests::REQUESTS_FILE;
 use super::seal::{Seal, TAIL};
@@ -74,7 +74,7 @@ pub fn convert_database(
         return Ok(0);
     }
     let source = Connection::open(&path)?;
-    let (version, id) = format(&source).map_err(damaged)?;
+    let (version, id) = format(&source)?;
     if version == 0 || id == seal.id() {
         return Ok(0);
     }
@@ -118,7 +118,7 @@ fn lock(source: &Connection, patience: Duration) -> Result<(), StoreError> {
     let exclusive = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE";
     loop {
         let locked = source.execute_batch(exclusive).map_err(StoreError::from).and_then(|()| {
-            let journal: String = source.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+            let journal: String = source.query_row("PRAGMA journal_mode", [], first)?;
             Ok(journal == "delete")
         });
         match locked {
@@ -155,7 +155,7 @@ fn write(
     steps: &Steps<'_>,
 ) -> Result<u64, StoreError> {
     let target = Connection::open(new)?;
-    let number = |name: &str| source.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
+    let number = |name: &str| source.query_row(&format!("PRAGMA {name}"), [], first::<i64>);
     let page = number("page_size")?;
     let page = if page * number("page_count")? < LARGE_BYTES { page } else { page.max(LARGE_PAGE_BYTES) };
     target.execute_batch(&format!(
@@ -163,17 +163,12 @@ fn write(
          PRAGMA foreign_keys = OFF; BEGIN"
     ))?;
     let tables = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid";
-    let tables: Vec<(String, String)> = source
-        .prepare(tables)?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<Result<_, _>>()
-        .map_err(damaged)?;
+    let tables: Vec<(String, String)> = source.rows(tables, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     tables.iter().try_for_each(|(_, sql)| target.execute_batch(sql))?;
     let tables: Vec<Table> = tables.into_iter().map(|(name, _)| Table::read(source, name)).collect::<Result<_, _>>()?;
     let rows = write_rows(source, keys, &target, seal, &tables, steps)?;
     let others = "SELECT sql FROM sqlite_master WHERE type <> 'table' AND sql IS NOT NULL ORDER BY rowid";
-    let others: Vec<String> = source.prepare(others)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    others.iter().try_for_each(|sql| target.execute_batch(sql))?;
+    source.rows(others, [], first::<String>)?.iter().try_for_each(|sql| target.execute_batch(sql))?;
     // The numbers that were given are not given again.
     let sequences = "SELECT name, seq FROM sqlite_sequence";
     if source.query_row("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'", [], |_| Ok(())).optional()?.is_some() {
@@ -211,7 +206,7 @@ struct Table {
 
 impl Table {
     fn read(source: &Connection, name: String) -> rusqlite::Result<Table> {
-        let rows: i64 = source.query_row(&format!("SELECT count(*) FROM {name}"), [], |row| row.get(0))?;
+        let rows: i64 = source.query_row(&format!("SELECT count(*) FROM {name}"), [], first)?;
         let columns = "SELECT name, type IN ('TEXT', 'BLOB') FROM pragma_table_info(?1) ORDER BY cid";
         let form = |column: &str, is_text: bool| match column {
             ADDRESS if CONTENTS.contains(&&*name) => Form::Address,
@@ -325,11 +320,9 @@ fn reseal_rows(
     loop {
         let (mut some, mut bytes) = (Vec::new(), 0);
         while some.len() < TOGETHER && bytes < TOGETHER_BYTES {
-            let Some(row) = rows.next().map_err(damaged)? else { break };
-            let row: Vec<Value> = (0..table.columns.len())
-                .map(|column| read_value(row.get_ref(column)?))
-                .collect::<Result<_, _>>()
-                .map_err(damaged)?;
+            let Some(row) = rows.next()? else { break };
+            let row: Vec<Value> =
+                (0..table.columns.len()).map(|column| read_value(row.get_ref(column)?)).collect::<Result<_, _>>()?;
             bytes += row.iter().map(size).sum::<usize>();
             some.push(row);
         }
@@ -372,8 +365,8 @@ pub fn counts(disk: &dyn Disk, directory: &Path) -> Result<StoreCounts, StoreErr
         let connection = Connection::open(&path)?;
         let exists = "SELECT count(*) FROM sqlite_master WHERE name = ?1";
         for table in tables {
-            if connection.query_row(exists, [table], |row| row.get::<_, i64>(0)).map_err(damaged)? > 0 {
-                let rows: i64 = connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
+            if connection.query_row(exists, [table], first::<i64>)? > 0 {
+                let rows: i64 = connection.query_row(&format!("SELECT count(*) FROM {table}"), [], first)?;
                 counts.rows.extend((rows > 0).then_some((*table, rows.unsigned_abs())));
             }
         }

@@ -1,11 +1,12 @@
 //! Opens and migrates the database of the store.
 
-use super::disposable::format;
+use super::disposable::{format, is_damaged};
 use super::seal::Seal;
 use super::seal_file::KeyMethod;
 use crate::fsio::{Disk, RealDisk};
 use crate::provider::{self, ProviderAdapter};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, ffi};
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row, Transaction, TransactionBehavior, ffi};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -86,7 +87,19 @@ pub enum StoreError {
     #[error("{}: {cause}", .path.display())]
     Unreadable { path: PathBuf, cause: io::Error },
     #[error(transparent)]
-    Database(#[from] rusqlite::Error),
+    Database(rusqlite::Error),
+}
+
+/// Distinguishes a damaged database from other errors of SQLite.
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> StoreError {
+        use rusqlite::Error::{FromSqlConversionFailure, InvalidColumnType};
+        match error {
+            FromSqlConversionFailure(..) | InvalidColumnType(..) => StoreError::Damaged(error.to_string()),
+            _ if is_damaged(&error) => StoreError::Damaged(error.to_string()),
+            _ => StoreError::Database(error),
+        }
+    }
 }
 
 impl StoreError {
@@ -172,16 +185,13 @@ impl Store {
 
     /// Opens the store as [`Store::open_existing`], with its keys, but waits at most this long for other processes, also later.
     pub fn open_existing_within(directory: &Path, patience: Duration, seal: &Seal) -> Result<Option<Store>, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let file = directory.join(STORE_FILE);
         if !is_there(&file)? {
             return Ok(None);
         }
         // On a read-only disk the store is readable unless a journal is left.
-        let connection = || Connection::open_with_flags(&file, flags).or_else(|_| Connection::open_with_flags(&file, read_only));
         let has_journal = || is_there(&directory.join(format!("{STORE_FILE}-wal"))).unwrap_or(true);
-        let opened = || match Store::checked(connection()?, patience, seal) {
+        let opened = || match Store::checked(writable_or_not(&file)?, patience, seal) {
             // A journal would need a file of its own beside the store.
             Err(error) if error.is_denied() && !has_journal() => Store::checked(as_it_is(&file)?, patience, seal),
             checked => checked,
@@ -213,9 +223,9 @@ impl Store {
         if found > 0 {
             seal.of_database(id)?;
         }
-        write_ahead(&connection, patience).map_err(damaged)?;
+        write_ahead(&connection, patience)?;
         // FULL: a commit is durable before the session file is replaced.
-        connection.execute_batch("PRAGMA synchronous = FULL").map_err(damaged)?;
+        connection.execute_batch("PRAGMA synchronous = FULL")?;
         if found < MIGRATIONS.len() {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             // Another process may have been faster.
@@ -267,6 +277,22 @@ pub(super) fn is_there(path: &Path) -> Result<bool, StoreError> {
     }
 }
 
+/// Opens an existing database; only for reading if it cannot be written.
+fn writable_or_not(file: &Path) -> rusqlite::Result<Connection> {
+    let open = |flags| Connection::open_with_flags(file, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
+    open(OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
+}
+
+/// Opens a database that exists; `None` if it does not.
+pub(super) fn existing(file: &Path, patience: Duration) -> Result<Option<Connection>, StoreError> {
+    if !is_there(file)? {
+        return Ok(None);
+    }
+    let connection = writable_or_not(file).map_err(|error| named(error.into(), file))?;
+    connection.busy_timeout(patience)?;
+    Ok(Some(connection))
+}
+
 /// Opens the store at a path, again if its file was replaced meanwhile: a conversion of the store waits for those who have opened it, not
 /// for those who are about to.
 fn unless_replaced(path: &Path, open: impl Fn() -> Result<Store, StoreError>) -> Result<Store, StoreError> {
@@ -300,7 +326,7 @@ fn file(connection: &Connection) -> Option<(u64, u64)> {
 
 /// Returns the number of migrations of a store, and the number of its key.
 fn version(connection: &Connection) -> Result<(usize, i32), StoreError> {
-    let (version, id) = format(connection).map_err(damaged)?;
+    let (version, id) = format(connection)?;
     Ok((usize::try_from(version).unwrap_or_default(), id))
 }
 
@@ -317,17 +343,34 @@ fn write_ahead(connection: &Connection, patience: Duration) -> rusqlite::Result<
     }
 }
 
-/// Distinguishes a damaged database from other errors of SQLite.
-pub(super) fn damaged(error: rusqlite::Error) -> StoreError {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),
-        _ => match error {
-            rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) => {
-                StoreError::Damaged(error.to_string())
-            }
-            _ => StoreError::Database(error),
-        },
+/// Statements that a connection prepares once.
+pub(super) trait Statements {
+    /// Executes a statement, and returns the number of rows that it changed.
+    fn run(&self, sql: &str, values: impl Params) -> rusqlite::Result<usize>;
+
+    /// Returns the first row of a query.
+    fn row<T>(&self, sql: &str, values: impl Params, read: fn(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Option<T>>;
+
+    fn rows<T>(&self, sql: &str, values: impl Params, read: fn(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>>;
+}
+
+impl Statements for Connection {
+    fn run(&self, sql: &str, values: impl Params) -> rusqlite::Result<usize> {
+        self.prepare_cached(sql)?.execute(values)
     }
+
+    fn row<T>(&self, sql: &str, values: impl Params, read: fn(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
+        self.prepare_cached(sql)?.query_row(values, read).optional()
+    }
+
+    fn rows<T>(&self, sql: &str, values: impl Params, read: fn(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>> {
+        self.prepare_cached(sql)?.query_map(values, read)?.collect()
+    }
+}
+
+/// Reads the only column of a query.
+pub(super) fn first<T: FromSql>(row: &Row<'_>) -> rusqlite::Result<T> {
+    row.get(0)
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {

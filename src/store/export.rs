@@ -1,13 +1,16 @@
 //! Packs the log of a session and its values into one file, for another machine or a backup: docs/export.md.
 
-use super::companions::LoggedCompanion;
-use super::database::{SessionKey, Store, StoreError, StoredSession};
-use super::values::hexadecimal;
-use crate::model::{Address, BlockEdit, History, Operation, OperationId, Snapshot, WindowChange};
+use super::database::{SessionKey, Statements, Store, StoreError, StoredSession};
+use super::effects::{Effects, LoggedCompanion, insert_effects};
+use super::history::{TABLES, insert_snapshot};
+use super::rows::insert;
+use super::values::{hexadecimal, keep};
+use crate::model::{Address, History, Operation, OperationId, Snapshot};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{self, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
@@ -49,10 +52,8 @@ pub struct Export {
     /// Path of the session file on the machine of origin.
     pub path: String,
     pub history: History,
-    pub block_edits: BTreeMap<OperationId, Vec<BlockEdit>>,
-    pub windows: BTreeMap<OperationId, WindowChange>,
-    /// The changes of files beside the session, whose paths are relative to the directory of the session file.
-    pub companions: Vec<LoggedCompanion>,
+    /// The effects of each operation that has some; the paths of files are relative to the directory of the session file.
+    pub effects: BTreeMap<OperationId, Effects>,
     /// Values that the log refers to, by address.
     pub values: BTreeMap<Address, Vec<u8>>,
 }
@@ -90,12 +91,8 @@ enum ValueLine {
 struct OperationLine {
     #[serde(flatten)]
     operation: Operation,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    block_edits: Vec<BlockEdit>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    window: Option<WindowChange>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    companions: Vec<LoggedCompanion>,
+    #[serde(flatten)]
+    effects: Effects,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -110,66 +107,77 @@ impl Store {
     /// Errors: a value is missing or damaged, or the store cannot be read.
     pub fn export(&self, stored: &StoredSession) -> Result<Export, StoreError> {
         let history = self.history(stored.key)?;
-        let relative = |logged: LoggedCompanion| Some(LoggedCompanion { path: below(&stored.path, &logged.path)?, ..logged });
-        let committed = |logged: &LoggedCompanion| history.operation(logged.operation).is_some();
-        let companions: Vec<_> = self.companions(stored.key)?.into_iter().filter(committed).filter_map(relative).collect();
+        let mut effects = self.effects(stored.key, &history)?;
+        for effects in effects.values_mut() {
+            effects.companions = std::mem::take(&mut effects.companions)
+                .into_iter()
+                .filter_map(|logged| Some(LoggedCompanion { path: below(&stored.path, &logged.path)?, ..logged }))
+                .collect();
+        }
         let mut values = BTreeMap::new();
-        for address in addresses(&history).chain(addresses_beside(&companions)) {
-            if let std::collections::btree_map::Entry::Vacant(vacant) = values.entry(address) {
+        for address in addresses(&history, &effects) {
+            if let Entry::Vacant(vacant) = values.entry(address) {
                 vacant.insert(self.original(&address)?);
             }
         }
-        Ok(Export {
-            provider: stored.provider.clone(),
-            session: stored.session.clone(),
-            project: stored.project.clone(),
-            path: stored.path.to_string_lossy().into_owned(),
-            block_edits: self.all_block_edits(stored.key, &history)?,
-            windows: self.all_window_changes(stored.key, &history)?,
-            history,
-            companions,
-            values,
-        })
+        let StoredSession { provider, session, project, path, .. } = stored.clone();
+        Ok(Export { provider, session, project, path: path.to_string_lossy().into_owned(), history, effects, values })
     }
 
-    /// Replaces the log of a session by that of an export. Snapshots that exist only here stay if
+    /// Replaces the log of a session by that of an export, in one transaction. Snapshots that exist only here stay if
     /// they name the same operation.
     /// Errors: the store cannot be written; it is then unchanged.
     pub fn take_over(&self, key: SessionKey, export: &Export) -> Result<(), StoreError> {
         let known = self.history(key)?;
-        let (mut history, mut block_edits) = (export.history.clone(), export.block_edits.clone());
-        let mut windows = export.windows.clone();
+        let (mut history, mut effects) = (export.history.clone(), export.effects.clone());
         let path = self.sessions()?.into_iter().find(|stored| stored.key == key).map(|stored| stored.path).unwrap_or_default();
-        let mut companions = export.companions.clone();
-        companions.iter_mut().for_each(|logged| logged.path = path.with_file_name("").join(&logged.path));
+        let companions = effects.values_mut().flat_map(|effects| &mut effects.companions);
+        companions.for_each(|logged| logged.path = path.with_file_name("").join(&logged.path));
         if relation(&known, &history) != Relation::Other {
-            let exported: Vec<OperationId> = companions.iter().map(|logged| logged.operation).collect();
-            companions.extend(self.companions(key)?.into_iter().filter(|logged| !exported.contains(&logged.operation)));
+            for (id, known) in self.effects(key, &known)? {
+                let Effects { block_edits, window, companions } = effects.remove(&id).unwrap_or_default();
+                let merged = Effects {
+                    block_edits: if block_edits.is_empty() { known.block_edits } else { block_edits },
+                    window: window.or(known.window),
+                    companions: if companions.is_empty() { known.companions } else { companions },
+                };
+                effects.insert(id, merged);
+            }
             let named: Vec<String> = history.snapshots.iter().map(|snapshot| snapshot.name.clone()).collect();
             history.snapshots.extend(known.snapshots.iter().filter(|snapshot| !named.contains(&snapshot.name)).cloned());
             if known.last() > history.last() {
-                for (id, edits) in self.all_block_edits(key, &known)? {
-                    block_edits.entry(id).or_insert(edits);
-                }
-                for (id, window) in self.all_window_changes(key, &known)? {
-                    windows.entry(id).or_insert(window);
-                }
                 history.operations = known.operations;
             }
         }
-        let values: Vec<Vec<u8>> = export.values.values().cloned().collect();
-        self.import(key, &history, &block_edits, &windows, &companions, &values)
+        let transaction = self.writing()?;
+        for table in TABLES.map(|(table, _)| table).iter().chain(&["snapshots"]) {
+            transaction.run(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
+        }
+        for (address, value) in &export.values {
+            // The stored copy may be damaged; the imported one is checked.
+            transaction.run("DELETE FROM originals WHERE address = seal(?1)", [address])?;
+            keep(&transaction, value)?;
+        }
+        for operation in &history.operations {
+            insert(&transaction, key, operation)?;
+        }
+        effects.iter().try_for_each(|(id, effects)| insert_effects(&transaction, key, *id, effects))?;
+        for snapshot in &history.snapshots {
+            insert_snapshot(&transaction, key, snapshot)?;
+        }
+        Ok(transaction.commit()?)
     }
 
-    /// Returns the changes of blocks by their contents, of each operation that has some.
-    fn all_block_edits(&self, key: SessionKey, history: &History) -> Result<BTreeMap<OperationId, Vec<BlockEdit>>, StoreError> {
+    /// Returns the effects of each operation that has some.
+    fn effects(&self, key: SessionKey, history: &History) -> Result<BTreeMap<OperationId, Effects>, StoreError> {
+        let mut companions = self.companions(key)?;
         let mut all = BTreeMap::new();
-        for operation in &history.operations {
-            let edits = self.block_edits(key, operation.id)?;
-            if !edits.is_empty() {
-                all.insert(operation.id, edits);
-            }
+        for id in history.operations.iter().map(|operation| operation.id) {
+            let companions = companions.extract_if(.., |logged| logged.operation == id).collect();
+            let (block_edits, window) = (self.block_edits(key, id)?, self.window_change(key, id)?);
+            all.insert(id, Effects { block_edits, window, companions });
         }
+        all.retain(|_, effects| *effects != Effects::default());
         Ok(all)
     }
 }
@@ -207,14 +215,12 @@ pub fn relation(known: &History, exported: &History) -> Relation {
     }
 }
 
-fn addresses(history: &History) -> impl Iterator<Item = Address> {
+fn addresses(history: &History, effects: &BTreeMap<OperationId, Effects>) -> impl Iterator<Item = Address> {
     let edits = history.operations.iter().flat_map(|operation| &operation.edits);
     let hunks = history.operations.iter().filter_map(|operation| operation.delta.as_ref()).flat_map(|delta| &delta.hunks);
-    edits.flat_map(|edit| [edit.before, edit.after]).chain(hunks.flat_map(|hunk| [hunk.before, hunk.after])).flatten()
-}
-
-fn addresses_beside(companions: &[LoggedCompanion]) -> impl Iterator<Item = Address> {
-    companions.iter().flat_map(|logged| [logged.before, logged.after])
+    let logged = edits.flat_map(|edit| [edit.before, edit.after]).chain(hunks.flat_map(|hunk| [hunk.before, hunk.after]));
+    let companions = effects.values().flat_map(|effects| &effects.companions);
+    logged.flatten().chain(companions.flat_map(|logged| [logged.before, logged.after]))
 }
 
 /// Returns the path of a file beside a session, relative to the directory of the session file: the files are in a directory that has its
@@ -253,11 +259,8 @@ impl Export {
             }))?;
         }
         for operation in &self.history.operations {
-            let block_edits = self.block_edits.get(&operation.id).cloned().unwrap_or_default();
-            let window = self.windows.get(&operation.id).cloned();
-            let beside = self.companions.iter().filter(|logged| logged.operation == operation.id);
-            let (operation, companions) = (operation.clone(), beside.cloned().collect());
-            line(&Line::Operation(Box::new(OperationLine { operation, block_edits, window, companions })))?;
+            let effects = self.effects.get(&operation.id).cloned().unwrap_or_default();
+            line(&Line::Operation(Box::new(OperationLine { operation: operation.clone(), effects })))?;
         }
         for Snapshot { name, operation, time } in &self.history.snapshots {
             line(&Line::Snapshot(SnapshotLine { name: name.clone(), operation: *operation, time: *time }))?;
@@ -275,8 +278,7 @@ impl Export {
         let mut lines = BufReader::new(packed.take(LONGEST_EXPORT));
         let mut head: Option<SessionLine> = None;
         let mut history = History::default();
-        let (mut values, mut block_edits, mut windows) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut companions: Vec<LoggedCompanion> = Vec::new();
+        let (mut values, mut all_effects) = (BTreeMap::new(), BTreeMap::new());
         for number in 1.. {
             let unreadable = |cause: &str| damaged(&format!("line {number} is unreadable ({cause})"));
             let line: Line = match jsonl::read(&mut lines) {
@@ -295,13 +297,12 @@ impl Export {
                     values.insert(*blake3::hash(&value).as_bytes(), value);
                 }
                 Line::Operation(line) => {
-                    let OperationLine { operation, block_edits: edits, window, companions: beside } = *line;
-                    windows.extend(window.map(|window| (operation.id, window)));
-                    if !beside.iter().all(|logged| is_below(&logged.path)) {
+                    let OperationLine { operation, mut effects } = *line;
+                    if !effects.companions.iter().all(|logged| is_below(&logged.path)) {
                         return Err(unreadable("invalid file beside the session"));
                     }
-                    companions.extend(beside.into_iter().map(|logged| LoggedCompanion { operation: operation.id, ..logged }));
-                    block_edits.extend((!edits.is_empty()).then_some((operation.id, edits)));
+                    effects.companions.iter_mut().for_each(|logged| logged.operation = operation.id);
+                    all_effects.extend((effects != Effects::default()).then_some((operation.id, effects)));
                     history.operations.push(operation);
                 }
                 Line::Snapshot(SnapshotLine { name, operation, time }) => {
@@ -314,9 +315,9 @@ impl Export {
         if counts != (head.values, head.operations, head.snapshots) {
             return Err(damaged("lines are missing"));
         }
-        check(&history, &companions, &values)?;
+        check(&history, &all_effects, &values)?;
         let SessionLine { provider, session, project, path, .. } = head;
-        Ok(Export { provider, session, project, path, history, block_edits, windows, companions, values })
+        Ok(Export { provider, session, project, path, history, effects: all_effects, values })
     }
 }
 
@@ -351,7 +352,11 @@ fn body(file: &[u8]) -> Result<&[u8], ExportError> {
 }
 
 /// Checks that operations are in order and invert earlier ones, that no value is missing, and that snapshots name known operations.
-fn check(history: &History, companions: &[LoggedCompanion], values: &BTreeMap<Address, Vec<u8>>) -> Result<(), ExportError> {
+fn check(
+    history: &History,
+    effects: &BTreeMap<OperationId, Effects>,
+    values: &BTreeMap<Address, Vec<u8>>,
+) -> Result<(), ExportError> {
     let mut last = 0;
     for operation in &history.operations {
         if operation.id <= last
@@ -361,7 +366,7 @@ fn check(history: &History, companions: &[LoggedCompanion], values: &BTreeMap<Ad
         }
         last = operation.id;
     }
-    if let Some(address) = addresses(history).chain(addresses_beside(companions)).find(|address| !values.contains_key(address)) {
+    if let Some(address) = addresses(history, effects).find(|address| !values.contains_key(address)) {
         return Err(damaged(&format!("the value {} is missing", hexadecimal(&address))));
     }
     match history.snapshots.iter().find(|snapshot| snapshot.operation > last) {

@@ -1,32 +1,30 @@
 //! Deletes from the store: sessions, values that no log needs, and credentials within values.
 
-use super::database::{SessionKey, Store, StoreError};
+use super::database::{SessionKey, Statements, Store, StoreError, first};
+use super::history::TABLES;
 use super::values::keep;
 use crate::model::{Address, LoggedEdit};
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
-/// The tables with rows of a session.
-const FORGOTTEN: [&str; 15] = [
-    "edits", "block_edits", "window_changes", "companions", "hunks", "marks", "operations", "snapshots", "proposals", "messages",
-    "obeyed", "manifests", "held_prompts", "live_operations", "turn_numbers",
-];
+/// The tables with rows of a session, beside those of its operations.
+const FORGOTTEN: [&str; 8] =
+    ["snapshots", "proposals", "messages", "obeyed", "manifests", "held_prompts", "live_operations", "turn_numbers"];
 
 impl Store {
     /// Deletes the log and the snapshots of a session, and the values that no other log refers to. Undo is then impossible.
     pub fn forget(&self, key: SessionKey) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        for table in FORGOTTEN {
-            transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
+        for table in TABLES.map(|(table, _)| table).into_iter().chain(FORGOTTEN) {
+            transaction.run(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         for table in ["wire_lines", "wire_insertions", "wire_sessions", "wire_tools", "wire_calls", "staged_texts"] {
             let sql = format!("DELETE FROM {table} WHERE session = (SELECT session FROM sessions WHERE id = ?1)");
-            transaction.execute(&sql, [key.0])?;
+            transaction.run(&sql, [key.0])?;
         }
-        transaction.execute("DELETE FROM sessions WHERE id = ?1", [key.0])?;
+        transaction.run("DELETE FROM sessions WHERE id = ?1", [key.0])?;
         sweep(&transaction)?;
-        transaction.commit()?;
-        Ok(())
+        Ok(transaction.commit()?)
     }
 
     /// Deletes the values that no log refers to.
@@ -59,7 +57,7 @@ impl Store {
                     rewritten.insert(address, new);
                     let sql =
                         format!("UPDATE edits SET {column} = seal(?4) WHERE session = ?1 AND operation = ?2 AND place = ?3");
-                    transaction.execute(&sql, params![key.0, operation.id, place, new])?;
+                    transaction.run(&sql, params![key.0, operation.id, place, new])?;
                 }
             }
             // An operation with a missing value cannot be inverted byte by byte, so its delta is deleted as a whole.
@@ -69,23 +67,23 @@ impl Store {
                 holds_any |= rewritten.contains_key(&address) || rewrite(&self.original(&address)?).is_some();
             }
             if holds_any {
-                transaction.execute("DELETE FROM hunks WHERE session = ?1 AND operation = ?2", params![key.0, operation.id])?;
+                transaction.run("DELETE FROM hunks WHERE session = ?1 AND operation = ?2", params![key.0, operation.id])?;
                 let sql = "UPDATE operations SET base_bytes = NULL, base_hash = NULL WHERE session = ?1 AND number = ?2";
-                transaction.execute(sql, params![key.0, operation.id])?;
+                transaction.run(sql, params![key.0, operation.id])?;
             }
-            let block_edits = self.block_edits(key, operation.id)?;
-            if holds_any || block_edits.iter().any(|edit| rewrite(edit.text.as_bytes()).is_some()) {
-                let sql = "DELETE FROM block_edits WHERE session = ?1 AND operation = ?2";
-                transaction.execute(sql, params![key.0, operation.id])?;
-            }
-            let window = self.window_change(key, operation.id)?;
-            if holds_any || window.iter().flat_map(|window| window.texts()).any(|text| rewrite(text.as_bytes()).is_some()) {
-                let sql = "DELETE FROM window_changes WHERE session = ?1 AND operation = ?2";
-                transaction.execute(sql, params![key.0, operation.id])?;
+            let (edits, window) = (self.block_edits(key, operation.id)?, self.window_change(key, operation.id)?);
+            let is_rewritten = |text: &str| rewrite(text.as_bytes()).is_some();
+            let has_edit = edits.iter().any(|edit| is_rewritten(&edit.text));
+            let has_window = window.iter().flat_map(|window| window.texts()).any(|text| is_rewritten(text));
+            for (table, is_named) in [("block_edits", has_edit), ("window_changes", has_window)] {
+                if holds_any || is_named {
+                    let sql = format!("DELETE FROM {table} WHERE session = ?1 AND operation = ?2");
+                    transaction.run(&sql, params![key.0, operation.id])?;
+                }
             }
             if let Some(command) = rewrite(operation.command.as_bytes()) {
                 let sql = "UPDATE operations SET command = seal(?3) WHERE session = ?1 AND number = ?2";
-                transaction.execute(sql, params![key.0, operation.id, String::from_utf8_lossy(&command)])?;
+                transaction.run(sql, params![key.0, operation.id, String::from_utf8_lossy(&command)])?;
             }
         }
         for proposal in self.proposals(key)? {
@@ -93,14 +91,14 @@ impl Store {
             for (column, text) in [("command", &proposal.command), ("answer", &proposal.answer), ("request", &request)] {
                 let Some(text) = rewrite(text.as_bytes()) else { continue };
                 let sql = format!("UPDATE proposals SET {column} = seal(?2) WHERE number = ?1");
-                transaction.execute(&sql, params![proposal.number, String::from_utf8_lossy(&text)])?;
+                transaction.run(&sql, params![proposal.number, String::from_utf8_lossy(&text)])?;
             }
         }
         sweep(&transaction)?;
         let mut kept = 0;
         for address in rewritten.keys() {
             let sql = "SELECT count(*) FROM originals WHERE address = seal(?1)";
-            kept += transaction.query_row(sql, [address], |row| row.get::<_, i64>(0))? as usize;
+            kept += transaction.query_row(sql, [address], first::<i64>)? as usize;
         }
         transaction.commit()?;
         // Removes the old bytes from free pages and from the journal.

@@ -1,17 +1,15 @@
 //! The log of each session: operations with their values, marks and snapshots.
 
-use super::block_edits::insert_block_edits;
-use super::companions::{LoggedCompanion, insert_companions, insert_logged};
-use super::database::{SessionKey, Store, StoreError, StoredSession, damaged};
+use super::database::{SessionKey, Statements, Store, StoreError, StoredSession, first};
 use super::disposable::is_damaged;
-use super::rows::{SESSION, edit, hunk, insert, mark, operation, stored};
-use super::values::{StoredPath, decompressed_bytes, hexadecimal, keep};
-use super::window_changes::insert_window_change;
+use super::effects::{Effects, insert_effects};
+use super::rows::{SESSION, edit, hunk, insert, key as row_key, mark, operation, stored};
+use super::values::{StoredPath, decompressed, hexadecimal, keep};
 use crate::model::{
-    Address, BlockEdit, Delta, History, LoggedEdit, LoggedHunk, MarkAddress, MarkKind, Operation, OperationId, OperationState,
-    Plan, Slot, Snapshot, WindowChange,
+    Address, Delta, History, Key, LoggedEdit, LoggedHunk, MarkAddress, MarkKind, Operation, OperationId, OperationState, Plan,
+    Slot, Snapshot,
 };
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, params};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -28,7 +26,7 @@ pub(super) enum Logged {
 }
 
 /// The tables with the parts of an operation, each with the column that has its number.
-const TABLES: [(&str, &str); 7] = [
+pub(super) const TABLES: [(&str, &str); 7] = [
     ("operations", "number"),
     ("edits", "operation"),
     ("hunks", "operation"),
@@ -51,12 +49,11 @@ impl Store {
     /// Returns the session of a file; `None` if it has no log.
     pub fn find(&self, path: &Path) -> Result<Option<StoredSession>, StoreError> {
         let sql = format!("{SESSION} WHERE path = seal(?1)");
-        Ok(self.connection.prepare_cached(&sql)?.query_row([StoredPath::of(path)], stored).optional()?)
+        Ok(self.connection.row(&sql, [StoredPath::of(path)], stored)?)
     }
 
     pub fn sessions(&self) -> Result<Vec<StoredSession>, StoreError> {
-        let sql = format!("{SESSION} ORDER BY id");
-        Ok(self.connection.prepare_cached(&sql)?.query_map([], stored)?.collect::<Result<_, _>>()?)
+        Ok(self.connection.rows(&format!("{SESSION} ORDER BY id"), [], stored)?)
     }
 
     /// Returns the key of a file's session, and inserts the session if it is new.
@@ -64,11 +61,8 @@ impl Store {
         if let Some(found) = self.find(path)? {
             return Ok(found.key);
         }
-        let values = params![provider, session, StoredPath::of(path), project];
-        self.connection.execute(
-            "INSERT INTO sessions (provider, session, path, project) VALUES (?1, seal(?2), seal(?3), seal(?4))",
-            values,
-        )?;
+        let sql = "INSERT INTO sessions (provider, session, path, project) VALUES (?1, seal(?2), seal(?3), seal(?4))";
+        self.connection.run(sql, params![provider, session, StoredPath::of(path), project])?;
         Ok(SessionKey(self.connection.last_insert_rowid()))
     }
 
@@ -79,10 +73,9 @@ impl Store {
             "SELECT open(path), time, tokens_before - tokens_after FROM operations JOIN sessions ON sessions.id = operations.session
                    WHERE state = ?1 AND tokens_before <> tokens_after ORDER BY sessions.id, number";
         let mut changes: BTreeMap<PathBuf, Vec<(i64, f64)>> = BTreeMap::new();
-        let mut select = self.connection.prepare_cached(sql)?;
-        let rows = select.query_map([OperationState::Committed.name()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        for row in rows {
-            let (path, time, saved): (StoredPath, i64, f64) = row?;
+        let states = [OperationState::Committed.name()];
+        for row in self.connection.rows(sql, states, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))? {
+            let (path, time, saved): (StoredPath, i64, f64) = row;
             changes.entry(path.0).or_default().push((time, saved));
         }
         Ok(changes)
@@ -96,10 +89,8 @@ impl Store {
         let sql = "SELECT open(path), open(before), open(after) FROM edits JOIN sessions ON sessions.id = edits.session
                    WHERE slot = ?1 AND before IS NOT NULL AND after IS NOT NULL ORDER BY edits.session, operation, place";
         let mut billed: BTreeMap<PathBuf, BTreeMap<Address, Address>> = BTreeMap::new();
-        let mut select = self.connection.prepare_cached(sql)?;
-        let rows = select.query_map([Slot::Usage.name()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        for row in rows {
-            let (path, before, after): (StoredPath, Address, Address) = row?;
+        for row in self.connection.rows(sql, [Slot::Usage.name()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))? {
+            let (path, before, after): (StoredPath, Address, Address) = row;
             let known = billed.entry(path.0).or_default();
             let first = known.get(&before).copied().unwrap_or(before);
             if first != after {
@@ -127,11 +118,9 @@ impl Store {
         // The values before and after at one place, the oldest first; an undo exchanges them.
         type Values = Vec<(Address, Address)>;
         let mut places: BTreeMap<(PathBuf, Vec<u8>), Values> = BTreeMap::new();
-        let mut select = self.connection.prepare_cached(sql)?;
-        let parameters = [Slot::Ahead.name(), OperationState::Committed.name().to_owned()];
-        let rows = select.query_map(parameters, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-        for row in rows {
-            let (path, row, before, after): (StoredPath, Vec<u8>, Address, Address) = row?;
+        let values = [Slot::Ahead.name(), OperationState::Committed.name().to_owned()];
+        for row in self.connection.rows(sql, values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))? {
+            let (path, row, before, after): (StoredPath, Vec<u8>, Address, Address) = row;
             let place = places.entry((path.0, row)).or_default();
             if place.last() == Some(&(after, before)) {
                 place.pop();
@@ -148,10 +137,8 @@ impl Store {
 
     /// Returns the committed operations of a session and its snapshots.
     pub fn history(&self, key: SessionKey) -> Result<History, StoreError> {
-        let mut history = History::default();
-        for operation in self.operations(key)?.into_iter().filter(|operation| operation.state == OperationState::Committed) {
-            history.operations.push(operation);
-        }
+        let mut history = History { operations: self.operations(key)?, ..History::default() };
+        history.operations.retain(|operation| operation.state == OperationState::Committed);
         let edits = history.operations.iter().flat_map(|operation| &operation.edits);
         let names = |edit: &&LoggedEdit| edit.change.as_ref().is_some_and(|change| change.named_credentials);
         let naming: BTreeSet<Address> = edits.filter(names).filter_map(|edit| edit.before).collect();
@@ -173,16 +160,28 @@ impl Store {
         }
         history.marks = marks.into_iter().map(|((address, kind), value)| (address, kind, value)).collect();
         let sql = "SELECT open(name) AS text, operation, time FROM snapshots WHERE session = ?1 ORDER BY time, text";
-        let snapshot = |row: &Row<'_>| Ok(Snapshot { name: row.get(0)?, operation: row.get(1)?, time: row.get(2)? });
-        history.snapshots = self.connection.prepare_cached(sql)?.query_map([key.0], snapshot)?.collect::<Result<_, _>>()?;
-        history.turns = self.turn_numbers(key)?;
+        history.snapshots = self
+            .connection
+            .rows(sql, [key.0], |row| Ok(Snapshot { name: row.get(0)?, operation: row.get(1)?, time: row.get(2)? }))?;
+        let sql = "SELECT open(turn), number FROM turn_numbers WHERE session = ?1 ORDER BY number";
+        history.turns = self.connection.rows(sql, [key.0], |row| Ok((row_key(row, 0)?, row.get(1)?)))?;
         Ok(history)
+    }
+
+    /// Records the numbers of turns, which stay when an operation adds or removes rows.
+    pub fn record_turn_numbers(&self, key: SessionKey, turns: &[(Key, u32)]) -> Result<(), StoreError> {
+        let transaction = self.writing()?;
+        for (turn, number) in turns {
+            let values = params![key.0, number, turn.0.to_le_bytes()];
+            transaction.run("INSERT OR IGNORE INTO turn_numbers VALUES (?1, ?2, seal(?3))", values)?;
+        }
+        Ok(transaction.commit()?)
     }
 
     /// Returns true if there is an operation of any session.
     pub fn has_operations(&self) -> Result<bool, StoreError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM operations)";
-        Ok(self.connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+        Ok(self.connection.query_row(sql, [], first)?)
     }
 
     /// Returns the operations that are prepared, neither committed nor aborted.
@@ -194,22 +193,19 @@ impl Store {
     pub(super) fn operations(&self, key: SessionKey) -> Result<Vec<Operation>, StoreError> {
         let sql = "SELECT number, kind, state, time, open(command), actor, inverts, tokens_before, tokens_after, open(last_row),
                    after_bytes, open(after_hash), base_bytes, open(base_hash), point FROM operations WHERE session = ?1 ORDER BY number";
-        let mut operations: Vec<Operation> =
-            self.connection.prepare_cached(sql)?.query_map([key.0], operation)?.collect::<Result<_, _>>().map_err(damaged)?;
+        let mut operations = self.connection.rows(sql, [key.0], operation)?;
         let places: BTreeMap<OperationId, usize> =
             operations.iter().enumerate().map(|(place, operation)| (operation.id, place)).collect();
         let sql =
             "SELECT operation, open(row), occurrence, slot, open(before), open(after), open(change) FROM edits WHERE session = ?1
                    ORDER BY operation, place";
-        let edits = self.connection.prepare_cached(sql)?.query_map([key.0], edit)?.collect::<Result<Vec<_>, _>>();
-        for (id, edit) in edits.map_err(damaged)? {
+        for (id, edit) in self.connection.rows(sql, [key.0], edit)? {
             if let Some(place) = places.get(&id) {
                 operations[*place].edits.push(edit);
             }
         }
         let sql = "SELECT operation, offset, open(before), open(after) FROM hunks WHERE session = ?1 ORDER BY operation, place";
-        let hunks = self.connection.prepare_cached(sql)?.query_map([key.0], hunk)?.collect::<Result<Vec<_>, _>>();
-        for (id, hunk) in hunks.map_err(damaged)? {
+        for (id, hunk) in self.connection.rows(sql, [key.0], hunk)? {
             if let Some(delta) = places.get(&id).and_then(|place| operations[*place].delta.as_mut()) {
                 delta.hunks.push(hunk);
             }
@@ -217,8 +213,7 @@ impl Store {
         let sql =
             "SELECT operation, open(row), occurrence, block, open(content), kind, open(before), open(after), number FROM marks
                    WHERE session = ?1 ORDER BY operation, place";
-        let marks = self.connection.prepare_cached(sql)?.query_map([key.0], mark)?.collect::<Result<Vec<_>, _>>();
-        for (id, mark) in marks.map_err(damaged)? {
+        for (id, mark) in self.connection.rows(sql, [key.0], mark)? {
             if let Some(place) = places.get(&id) {
                 operations[*place].marks.push(mark);
             }
@@ -302,15 +297,13 @@ impl Store {
             point: reversal.map(|reversal| reversal.point),
         };
         insert(&transaction, key, &operation)?;
-        insert_block_edits(&transaction, key, operation.id, &plan.block_edits)?;
-        insert_window_change(&transaction, key, operation.id, plan.window.as_ref())?;
-        insert_companions(&transaction, key, operation.id, &plan.companions)?;
+        insert_effects(&transaction, key, id, &Effects::of_plan(&transaction, id, plan)?)?;
         if logged != Logged::New {
             let sql = "UPDATE operations SET deferred = 1 WHERE session = ?1 AND number = ?2";
-            transaction.execute(sql, params![key.0, operation.id])?;
+            transaction.run(sql, params![key.0, id])?;
         }
         transaction.commit()?;
-        Ok(operation.id)
+        Ok(id)
     }
 
     /// Sets the final state of a prepared operation. A deferred one that is aborted stays deferred.
@@ -318,23 +311,19 @@ impl Store {
         let sql = "UPDATE operations SET state = CASE WHEN ?3 = ?4 AND deferred = 1 THEN ?5 ELSE ?3 END
                    WHERE session = ?1 AND number = ?2";
         let (aborted, deferred) = (OperationState::Aborted.name(), OperationState::Deferred.name());
-        self.connection.execute(sql, params![key.0, id, state.name(), aborted, deferred])?;
+        self.connection.run(sql, params![key.0, id, state.name(), aborted, deferred])?;
         Ok(())
     }
 
     /// Returns a value by its address.
     /// Errors: the value is missing, or its hash differs.
     pub fn original(&self, address: &Address) -> Result<Vec<u8>, StoreError> {
-        let missing = || StoreError::Damaged(format!("the original {} is missing", hexadecimal(address)));
         let broken = || StoreError::Damaged(format!("the original {} is damaged: its hash does not match", hexadecimal(address)));
-        let content = self
-            .connection
-            .prepare_cached("SELECT open(content, ?1) FROM originals WHERE address = seal(?1)")?
-            .query_row([address], |row| row.get::<_, Vec<u8>>(0))
-            .optional();
+        let sql = "SELECT open(content, ?1) FROM originals WHERE address = seal(?1)";
         // A sealed value is authenticated.
-        let content = content.map_err(|error| if is_damaged(&error) { broken() } else { error.into() })?.ok_or_else(missing)?;
-        let bytes = zstd::bulk::decompress(&content, decompressed_bytes(&content)).map_err(|_| broken())?;
+        let content = self.connection.row(sql, [address], first::<Vec<u8>>);
+        let content = content.map_err(|error| if is_damaged(&error) { broken() } else { error.into() })?;
+        let bytes = decompressed(&content.ok_or_else(|| missing(address))?).ok_or_else(broken)?;
         if blake3::hash(&bytes).as_bytes() == address { Ok(bytes) } else { Err(broken()) }
     }
 
@@ -342,79 +331,46 @@ impl Store {
     /// Errors: the value is missing.
     pub fn original_length(&self, address: &Address) -> Result<u64, StoreError> {
         let sql = "SELECT bytes FROM originals WHERE address = seal(?1)";
-        let bytes = self.connection.prepare_cached(sql)?.query_row([address], |row| row.get::<_, i64>(0)).optional()?;
-        let missing = || StoreError::Damaged(format!("the original {} is missing", hexadecimal(address)));
-        bytes.map(|bytes| bytes as u64).ok_or_else(missing)
+        let bytes = self.connection.row(sql, [address], first::<i64>)?;
+        bytes.map(|bytes| bytes as u64).ok_or_else(|| missing(address))
     }
 
     /// Sets a snapshot; one of the same name is moved.
     pub fn save_snapshot(&self, key: SessionKey, snapshot: &Snapshot) -> Result<(), StoreError> {
-        let values = params![key.0, snapshot.name, snapshot.operation, snapshot.time];
-        self.connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?1, seal(?2), ?3, ?4)", values)?;
+        insert_snapshot(&self.connection, key, snapshot)?;
         Ok(())
     }
 
     /// Deletes a snapshot; returns true if it existed.
     pub fn delete_snapshot(&self, key: SessionKey, name: &str) -> Result<bool, StoreError> {
-        let values = params![key.0, name];
-        Ok(self.connection.execute("DELETE FROM snapshots WHERE session = ?1 AND name = seal(?2)", values)? > 0)
+        Ok(self.connection.run("DELETE FROM snapshots WHERE session = ?1 AND name = seal(?2)", params![key.0, name])? > 0)
     }
 
     /// Returns the findings of SQLite's integrity check; empty if there are none.
     pub fn check(&self) -> Result<Vec<String>, StoreError> {
-        let mut problems: Vec<String> =
-            self.connection.prepare("PRAGMA integrity_check")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let mut problems: Vec<String> = self.connection.rows("PRAGMA integrity_check", [], first)?;
         problems.retain(|problem| problem != "ok");
         Ok(problems)
     }
 
     pub fn addresses(&self) -> Result<Vec<Address>, StoreError> {
-        let mut statement = self.connection.prepare("SELECT open(address) FROM originals")?;
-        Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        Ok(self.connection.rows("SELECT open(address) FROM originals", [], first)?)
     }
 
     /// Returns the size of the stored values and of the database file, in bytes.
     pub fn size(&self) -> Result<(u64, u64), StoreError> {
-        let values: i64 = self.connection.query_row("SELECT coalesce(sum(bytes), 0) FROM originals", [], |row| row.get(0))?;
-        let pages: i64 = self.connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
-        let page: i64 = self.connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
-        Ok((values as u64, (pages * page) as u64))
+        let number = |sql: &str| self.connection.query_row(sql, [], first::<i64>);
+        let values = number("SELECT coalesce(sum(bytes), 0) FROM originals")?;
+        Ok((values as u64, (number("PRAGMA page_count")? * number("PRAGMA page_size")?) as u64))
     }
+}
 
-    /// Replaces the log of a session with an imported one. Each value comes with its address.
-    pub fn import(
-        &self,
-        key: SessionKey,
-        history: &History,
-        block_edits: &BTreeMap<OperationId, Vec<BlockEdit>>,
-        windows: &BTreeMap<OperationId, WindowChange>,
-        companions: &[LoggedCompanion],
-        values: &[Vec<u8>],
-    ) -> Result<(), StoreError> {
-        let transaction = self.writing()?;
-        for table in ["edits", "block_edits", "window_changes", "companions", "hunks", "marks", "operations", "snapshots"] {
-            transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
-        }
-        for value in values {
-            // The stored copy may be damaged; the imported one is checked.
-            transaction.execute("DELETE FROM originals WHERE address = seal(?1)", [*blake3::hash(value).as_bytes()])?;
-            keep(&transaction, value)?;
-        }
-        for operation in &history.operations {
-            insert(&transaction, key, operation)?;
-            insert_block_edits(&transaction, key, operation.id, block_edits.get(&operation.id).map_or(&[], Vec::as_slice))?;
-            insert_window_change(&transaction, key, operation.id, windows.get(&operation.id))?;
-        }
-        for (logged, place) in companions.iter().zip(0i64..) {
-            insert_logged(&transaction, key, place, logged)?;
-        }
-        for snapshot in &history.snapshots {
-            transaction.execute(
-                "INSERT INTO snapshots VALUES (?1, seal(?2), ?3, ?4)",
-                params![key.0, snapshot.name, snapshot.operation, snapshot.time],
-            )?;
-        }
-        transaction.commit()?;
-        Ok(())
-    }
+fn missing(address: &Address) -> StoreError {
+    StoreError::Damaged(format!("the original {} is missing", hexadecimal(address)))
+}
+
+/// Sets a snapshot; one of the same name is moved.
+pub(super) fn insert_snapshot(connection: &Connection, key: SessionKey, snapshot: &Snapshot) -> rusqlite::Result<usize> {
+    let values = params![key.0, snapshot.name, snapshot.operation, snapshot.time];
+    connection.run("INSERT OR REPLACE INTO snapshots VALUES (?1, seal(?2), ?3, ?4)", values)
 }

@@ -1,9 +1,10 @@
-//! The log of memory trees: each change of a tree with the bytes of its files before and after.
+//! The log of memory trees: each change of a tree with the bytes of its files before and after, and the sessions that received memories.
 
-use super::database::{Store, StoreError, damaged};
-use super::values::{compressed, decompressed_bytes};
-use crate::model::{Address, FileChange, MemoryActor, MemoryOperation};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use super::database::{Statements, Store, StoreError, first};
+use super::rows::word;
+use super::values::{compressed, decompressed};
+use crate::model::{Address, FileChange, MemoryActor, MemoryOperation, MemoryRead};
+use rusqlite::{Connection, Row, params};
 use std::collections::BTreeMap;
 
 const PREPARED: &str = "prepared";
@@ -13,25 +14,22 @@ impl Store {
     /// Logs a change of a tree as prepared, durably; returns its number. The number in `operation` is ignored.
     pub fn prepare_memories(&self, tree: &str, operation: &MemoryOperation) -> Result<u32, StoreError> {
         let transaction = self.writing()?;
-        transaction.execute(
-            "INSERT INTO memory_operations (tree, state, time, command, actor, inverts) VALUES (seal(?1), ?2, ?3, seal(?4), ?5, ?6)",
-            params![tree, PREPARED, operation.time, operation.command, operation.actor.name(), operation.inverts],
-        )?;
+        let sql = "INSERT INTO memory_operations (tree, state, time, command, actor, inverts)
+                   VALUES (seal(?1), ?2, ?3, seal(?4), ?5, ?6)";
+        let MemoryOperation { time, command, actor, inverts, .. } = operation;
+        transaction.run(sql, params![tree, PREPARED, time, command, actor.name(), inverts])?;
         let number = transaction.last_insert_rowid();
         for change in &operation.changes {
-            let before = change.before.as_deref().map(|bytes| keep(&transaction, bytes)).transpose()?;
-            let after = change.after.as_deref().map(|bytes| keep(&transaction, bytes)).transpose()?;
-            let values = params![number, change.path, before, after];
-            transaction
-                .prepare_cached("INSERT INTO memory_changes VALUES (?1, seal(?2), seal(?3), seal(?4))")?
-                .execute(values)?;
+            let keep = |bytes: &Option<Vec<u8>>| bytes.as_deref().map(|bytes| keep(&transaction, bytes)).transpose();
+            let values = params![number, change.path, keep(&change.before)?, keep(&change.after)?];
+            transaction.run("INSERT INTO memory_changes VALUES (?1, seal(?2), seal(?3), seal(?4))", values)?;
         }
         transaction.commit()?;
         u32::try_from(number).map_err(|_| StoreError::Damaged("the log of memories is full".to_owned()))
     }
 
     pub fn commit_memories(&self, number: u32) -> Result<(), StoreError> {
-        self.connection.execute("UPDATE memory_operations SET state = ?2 WHERE number = ?1", params![number, COMMITTED])?;
+        self.connection.run("UPDATE memory_operations SET state = ?2 WHERE number = ?1", params![number, COMMITTED])?;
         Ok(())
     }
 
@@ -40,40 +38,34 @@ impl Store {
         let transaction = self.writing()?;
         let sql = "DELETE FROM memory_changes WHERE operation IN
                    (SELECT number FROM memory_operations WHERE number = ?1 AND state = ?2)";
-        transaction.execute(sql, params![number, PREPARED])?;
-        transaction.execute("DELETE FROM memory_operations WHERE number = ?1 AND state = ?2", params![number, PREPARED])?;
-        transaction.commit()?;
-        Ok(())
+        transaction.run(sql, params![number, PREPARED])?;
+        transaction.run("DELETE FROM memory_operations WHERE number = ?1 AND state = ?2", params![number, PREPARED])?;
+        Ok(transaction.commit()?)
     }
 
     /// Returns the changes of a tree that an interrupted command left prepared, oldest first.
     /// Errors: the store is damaged, or cannot be read.
     pub fn prepared_memories(&self, tree: &str) -> Result<Vec<MemoryOperation>, StoreError> {
-        let sql = "SELECT number, time, open(command), actor, inverts FROM memory_operations
-                   WHERE tree = seal(?1) AND state = ?2 ORDER BY number";
-        self.memory_operations_by(sql, params![tree, PREPARED])
+        self.memory_operations_by("ORDER BY number", params![tree, PREPARED])
     }
 
     /// Returns the newest committed changes of a tree, at most `most`, newest first.
     /// Errors: the store is damaged, or cannot be read.
     pub fn memory_operations(&self, tree: &str, most: usize) -> Result<Vec<MemoryOperation>, StoreError> {
-        let sql = "SELECT number, time, open(command), actor, inverts FROM memory_operations
-                   WHERE tree = seal(?1) AND state = ?2 ORDER BY number DESC LIMIT ?3";
-        self.memory_operations_by(sql, params![tree, COMMITTED, i64::try_from(most).unwrap_or(i64::MAX)])
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.memory_operations_by("ORDER BY number DESC LIMIT ?3", params![tree, COMMITTED, most])
     }
 
     /// Returns a committed change of a tree; `None` if there is none with this number.
     /// Errors: the store is damaged, or cannot be read.
     pub fn memory_operation(&self, tree: &str, number: u32) -> Result<Option<MemoryOperation>, StoreError> {
-        let sql = "SELECT number, time, open(command), actor, inverts FROM memory_operations
-                   WHERE tree = seal(?1) AND state = ?2 AND number = ?3";
-        Ok(self.memory_operations_by(sql, params![tree, COMMITTED, number])?.pop())
+        Ok(self.memory_operations_by("AND number = ?3", params![tree, COMMITTED, number])?.pop())
     }
 
     /// Returns the number of committed changes of a tree.
     pub fn memory_operation_count(&self, tree: &str) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM memory_operations WHERE tree = seal(?1) AND state = ?2";
-        let count: i64 = self.connection.query_row(sql, params![tree, COMMITTED], |row| row.get(0))?;
+        let count: i64 = self.connection.query_row(sql, params![tree, COMMITTED], first)?;
         Ok(count.unsigned_abs())
     }
 
@@ -82,14 +74,8 @@ impl Store {
     pub fn last_written_memories(&self, tree: &str) -> Result<BTreeMap<String, Option<Vec<u8>>>, StoreError> {
         let sql = "SELECT open(path), open(after), max(number) FROM memory_changes JOIN memory_operations ON number = operation
                    WHERE tree = seal(?1) AND state = ?2 GROUP BY path";
-        let mut select = self.connection.prepare_cached(sql)?;
-        let rows = select.query_map(params![tree, COMMITTED], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let mut files = BTreeMap::new();
-        for row in rows {
-            let (path, after): (String, Option<Address>) = row.map_err(damaged)?;
-            files.insert(path, after.map(|address| self.memory_content(&address)).transpose()?);
-        }
-        Ok(files)
+        let files = self.connection.rows(sql, params![tree, COMMITTED], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        files.into_iter().map(|(path, after)| Ok((path, self.memory_content(after)?))).collect()
     }
 
     /// Returns true if a file of a tree once had these bytes, by the log.
@@ -97,64 +83,78 @@ impl Store {
         let sql = "SELECT EXISTS (SELECT 1 FROM memory_changes JOIN memory_operations ON number = operation
                    WHERE tree = seal(?1) AND path = seal(?2) AND (before = seal(?3) OR after = seal(?3)))";
         let address = *blake3::hash(bytes).as_bytes();
-        Ok(self.connection.query_row(sql, params![tree, path, address], |row| row.get(0))?)
+        Ok(self.connection.query_row(sql, params![tree, path, address], first)?)
     }
 
-    fn memory_operations_by(&self, sql: &str, values: impl rusqlite::Params) -> Result<Vec<MemoryOperation>, StoreError> {
-        let mut select = self.connection.prepare_cached(sql)?;
-        let rows = select.query_map(values, operation)?;
-        let mut operations = Vec::new();
-        for row in rows {
-            let (mut operation, actor) = row.map_err(damaged)?;
-            let unknown = || StoreError::Damaged(format!("unknown actor '{actor}' of memory operation {}", operation.id));
-            operation.actor = MemoryActor::from_name(&actor).ok_or_else(unknown)?;
+    /// Returns the changes of a tree in a state that a condition or an order selects.
+    fn memory_operations_by(&self, rest: &str, values: impl rusqlite::Params) -> Result<Vec<MemoryOperation>, StoreError> {
+        let sql = format!(
+            "SELECT number, time, open(command), actor, inverts FROM memory_operations WHERE tree = seal(?1) AND state = ?2 {rest}"
+        );
+        let mut operations = self.connection.rows(&sql, values, operation)?;
+        for operation in &mut operations {
             operation.changes = self.memory_changes(operation.id)?;
-            operations.push(operation);
         }
         Ok(operations)
     }
 
     fn memory_changes(&self, number: u32) -> Result<Vec<FileChange>, StoreError> {
         let sql = "SELECT open(path) AS name, open(before), open(after) FROM memory_changes WHERE operation = ?1 ORDER BY name";
-        let mut select = self.connection.prepare_cached(sql)?;
-        let rows = select.query_map([number], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        let mut changes = Vec::new();
-        for row in rows {
-            let (path, before, after): (String, Option<Address>, Option<Address>) = row.map_err(damaged)?;
-            let before = before.map(|address| self.memory_content(&address)).transpose()?;
-            let after = after.map(|address| self.memory_content(&address)).transpose()?;
-            changes.push(FileChange { path, before, after });
-        }
-        Ok(changes)
+        let changes = self.connection.rows(sql, [number], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let content = |address| self.memory_content(address);
+        let change = |(path, before, after)| Ok(FileChange { path, before: content(before)?, after: content(after)? });
+        changes.into_iter().map(change).collect()
     }
 
-    fn memory_content(&self, address: &Address) -> Result<Vec<u8>, StoreError> {
+    /// Returns the content with an address; `None` for none.
+    fn memory_content(&self, address: Option<Address>) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(address) = address else { return Ok(None) };
         let sql = "SELECT open(content, ?1) FROM memory_contents WHERE address = seal(?1)";
-        let content: Option<Vec<u8>> =
-            self.connection.prepare_cached(sql)?.query_row([address], |row| row.get(0)).optional().map_err(damaged)?;
-        let bytes = content.and_then(|content| zstd::bulk::decompress(&content, decompressed_bytes(&content)).ok());
-        let sound = bytes.filter(|bytes| blake3::hash(bytes).as_bytes() == address);
-        sound.ok_or_else(|| StoreError::Damaged("the bytes of a memory file are missing or unreadable".to_owned()))
+        let content = self.connection.row(sql, [address], first::<Vec<u8>>)?;
+        let bytes = content.and_then(|content| decompressed(&content));
+        let sound = bytes.filter(|bytes| *blake3::hash(bytes).as_bytes() == address);
+        let broken = || StoreError::Damaged("the bytes of a memory file are missing or unreadable".to_owned());
+        sound.map(Some).ok_or_else(broken)
+    }
+
+    /// Records that a session received memories of a tree; the first time counts. `time` is in milliseconds since 1970, UTC.
+    pub fn record_memory_reads(&self, tree: &str, session: &str, memories: &[u32], time: i64) -> Result<(), StoreError> {
+        if memories.is_empty() {
+            return Ok(());
+        }
+        let transaction = self.writing()?;
+        for memory in memories {
+            let values = params![tree, memory, session, time];
+            transaction.run("INSERT OR IGNORE INTO memory_reads VALUES (seal(?1), ?2, seal(?3), ?4)", values)?;
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// Returns which sessions received which memories of a tree.
+    pub fn memory_reads(&self, tree: &str) -> Result<Vec<MemoryRead>, StoreError> {
+        let sql = "SELECT memory, open(session) AS id, time FROM memory_reads WHERE tree = seal(?1) ORDER BY memory, id";
+        Ok(self
+            .connection
+            .rows(sql, [tree], |row| Ok(MemoryRead { memory: row.get(0)?, session: row.get(1)?, time: row.get(2)? }))?)
+    }
+
+    pub fn memories_read_by(&self, tree: &str, session: &str) -> Result<Vec<u32>, StoreError> {
+        let sql = "SELECT memory FROM memory_reads WHERE tree = seal(?1) AND session = seal(?2)";
+        Ok(self.connection.rows(sql, [tree, session], first)?)
     }
 }
 
-fn operation(row: &Row<'_>) -> rusqlite::Result<(MemoryOperation, String)> {
-    let operation = MemoryOperation {
-        id: row.get(0)?,
-        time: row.get(1)?,
-        command: row.get(2)?,
-        actor: MemoryActor::User,
-        inverts: row.get(4)?,
-        changes: Vec::new(),
-    };
-    Ok((operation, row.get(3)?))
+fn operation(row: &Row<'_>) -> rusqlite::Result<MemoryOperation> {
+    let (id, time, command) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    let (actor, inverts) = (word(row, 3, MemoryActor::from_name)?, row.get(4)?);
+    Ok(MemoryOperation { id, time, command, actor, inverts, changes: Vec::new() })
 }
 
 /// Stores bytes under their address, once.
 fn keep(connection: &Connection, bytes: &[u8]) -> rusqlite::Result<Address> {
     let address = *blake3::hash(bytes).as_bytes();
     let sql = "INSERT OR IGNORE INTO memory_contents VALUES (seal(?1), seal(?2, ?1))";
-    connection.prepare_cached(sql)?.execute(params![address, compressed(bytes)?])?;
+    connection.run(sql, params![address, compressed(bytes)?])?;
     Ok(address)
 }
 
@@ -192,5 +192,19 @@ mod tests {
         assert_eq!(newest, [third]);
         store.connection.execute("UPDATE memory_contents SET content = x'00'", []).unwrap();
         assert!(matches!(store.memory_operations("/t", 9), Err(StoreError::Damaged(_))));
+    }
+
+    #[test]
+    fn reads_of_a_tree_are_kept_by_session() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path()).unwrap();
+        store.record_memory_reads("/a", "one", &[1, 2], 10).unwrap();
+        store.record_memory_reads("/a", "two", &[2], 20).unwrap();
+        store.record_memory_reads("/a", "two", &[2], 25).unwrap();
+        store.record_memory_reads("/b", "one", &[3], 30).unwrap();
+        let read = |memory, session: &str, time| MemoryRead { memory, session: session.to_owned(), time };
+        assert_eq!(store.memory_reads("/a").unwrap(), [read(1, "one", 10), read(2, "one", 10), read(2, "two", 20)]);
+        assert_eq!(store.memories_read_by("/a", "one").unwrap(), [1, 2]);
+        assert!(store.memories_read_by("/a", "three").unwrap().is_empty());
     }
 }

@@ -5,20 +5,17 @@
 //! aperture works on a read-only disk and with a damaged cache.
 
 mod bills;
-mod block_edits;
 mod cache;
-mod companions;
 mod convert;
 mod database;
 mod deferred;
 mod disposable;
+mod effects;
 mod export;
 mod forget;
 mod history;
-mod live;
 mod memories;
 mod memory_index;
-mod memory_reads;
 mod packed;
 mod proposals;
 mod recipient;
@@ -30,22 +27,19 @@ mod sealed_disk;
 mod search_index;
 mod sidecar;
 mod totals;
-mod turn_numbers;
 mod values;
 mod whole_file;
-mod window_changes;
 mod wire;
-mod wire_calls;
 
 pub use bills::{BILLS_FILE, BilledState, BillsCache, KnownBills, SUMS_FILE};
 pub use cache::{CACHE_FILE, Cache, CachedFile};
-pub use companions::LoggedCompanion;
 pub use convert::{DATABASES, StoreCounts, convert_database, convert_folder, counts, expect_unused};
 pub use database::{PATIENCE, STORE_FILE, SessionKey, Store, StoreError, StoredSession};
+pub use deferred::LiveOperation;
 pub use disposable::{delete, is_damaged};
+pub use effects::{Effects, LoggedCompanion};
 pub use export::{Export, ExportError, Relation, relation};
 pub use history::ReplacedBills;
-pub use live::LiveOperation;
 pub use memory_index::{IndexedFile, MEMORY_INDEX_FILE, MemoryIndex};
 pub use proposals::{NewProposal, Outcome};
 pub use recipient::{Recipient, encrypt_for};

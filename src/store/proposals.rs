@@ -1,9 +1,9 @@
 //! Proposals: commands of the model, each stored once.
 
-use super::database::{SessionKey, Store, StoreError, StoredSession};
+use super::database::{SessionKey, Statements, Store, StoreError, StoredSession, first};
 use super::rows::{SESSION, key, stored, word};
 use crate::model::{CommandPlace, Key, MessageId, OperationId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
 /// Outcome of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,13 +33,12 @@ const COLUMNS: &str = "number, open(row), block, place, turn, open(command), ope
 impl Store {
     /// Returns the first turn of a session with unread commands; `None` if the session was never searched for commands.
     pub fn obeyed_until(&self, session: SessionKey) -> Result<Option<u32>, StoreError> {
-        let mut statement = self.connection.prepare_cached("SELECT turn FROM obeyed WHERE session = ?1")?;
-        Ok(statement.query_row([session.0], |row| row.get(0)).optional()?)
+        Ok(self.connection.row("SELECT turn FROM obeyed WHERE session = ?1", [session.0], first)?)
     }
 
     /// Records that all commands before a turn were read.
     pub fn obeyed(&self, session: SessionKey, turn: u32) -> Result<(), StoreError> {
-        self.connection.execute("INSERT OR REPLACE INTO obeyed VALUES (?1, ?2)", params![session.0, turn])?;
+        self.connection.run("INSERT OR REPLACE INTO obeyed VALUES (?1, ?2)", params![session.0, turn])?;
         Ok(())
     }
 
@@ -57,14 +56,14 @@ impl Store {
         let NewProposal { place, turn, command, blocks, request } = proposal;
         let row = place.row.0.to_le_bytes();
         let values = params![session.0, row, place.block, place.offset, turn, command, blocks, time, request];
-        let added = self.connection.execute(sql, values)?;
+        let added = self.connection.run(sql, values)?;
         Ok((added > 0).then(|| self.connection.last_insert_rowid()))
     }
 
     pub fn is_proposed(&self, place: CommandPlace) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM proposals WHERE row = seal(?1) AND block = ?2 AND place = ?3";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        Ok(statement.exists(params![place.row.0.to_le_bytes(), place.block, place.offset])?)
+        let values = params![place.row.0.to_le_bytes(), place.block, place.offset];
+        Ok(self.connection.row(sql, values, first::<i64>)?.is_some())
     }
 
     /// Records a reported message and its commands, each with its offset in the text, in one transaction. Returns the message's
@@ -80,7 +79,7 @@ impl Store {
         let transaction = self.writing()?;
         let after = message.after.unwrap_or(Key(0)).0.to_le_bytes();
         let sql = "INSERT OR IGNORE INTO messages (session, after, prompts, content) VALUES (?1, seal(?2), ?3, seal(?4))";
-        if transaction.execute(sql, params![session.0, after, message.prompts, message.content])? == 0 {
+        if transaction.run(sql, params![session.0, after, message.prompts, message.content])? == 0 {
             return Ok(None);
         }
         let id: MessageId = transaction.last_insert_rowid();
@@ -89,7 +88,7 @@ impl Store {
             let sql = "INSERT INTO proposals
                        (session, row, block, place, turn, command, blocks, status, answer, told, count, time, message)
                        VALUES (?1, seal(?2), 0, ?3, ?4, seal(?5), seal(''), 'recorded', seal(''), 1, 0, ?6, ?7)";
-            transaction.execute(sql, params![session.0, row, offset, turn, command, time, id])?;
+            transaction.run(sql, params![session.0, row, offset, turn, command, time, id])?;
         }
         transaction.commit()?;
         Ok(Some(id))
@@ -100,24 +99,22 @@ impl Store {
     pub fn unlocated_messages(&self, session: SessionKey) -> Result<Vec<(MessageId, ReportedMessage)>, StoreError> {
         let sql = "SELECT id, open(after), prompts, open(content) FROM messages
                    WHERE row IS NULL AND (session = ?1 OR after <> seal(zeroblob(16))) ORDER BY id";
-        let message = |row: &Row<'_>| {
+        Ok(self.connection.rows(sql, [session.0], |row| {
             let after = Some(key(row, 1)?).filter(|after| *after != Key(0));
             Ok((row.get(0)?, ReportedMessage { after, prompts: row.get(2)?, content: row.get(3)? }))
-        };
-        Ok(self.connection.prepare_cached(sql)?.query_map([session.0], message)?.collect::<Result<_, _>>()?)
+        })?)
     }
 
     /// True if the row is that of a reported message.
     pub fn is_located(&self, row: Key) -> Result<bool, StoreError> {
-        let mut statement = self.connection.prepare_cached("SELECT 1 FROM messages WHERE row = seal(?1)")?;
-        Ok(statement.exists([row.0.to_le_bytes()])?)
+        let sql = "SELECT 1 FROM messages WHERE row = seal(?1)";
+        Ok(self.connection.row(sql, [row.0.to_le_bytes()], first::<i64>)?.is_some())
     }
 
     /// Returns the commands of a reported message, in the order of its text.
     pub fn commands_of(&self, message: MessageId) -> Result<Vec<(ProposalNumber, String)>, StoreError> {
         let sql = "SELECT number, open(command) FROM proposals WHERE message = ?1 ORDER BY place";
-        let command = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        Ok(self.connection.prepare_cached(sql)?.query_map([message], command)?.collect::<Result<_, _>>()?)
+        Ok(self.connection.rows(sql, [message], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 
     /// Sets the row of a reported message and the places of its commands in the file, in one transaction.
@@ -128,14 +125,13 @@ impl Store {
         places: &[(ProposalNumber, CommandPlace)],
     ) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        transaction.execute("UPDATE messages SET row = seal(?2) WHERE id = ?1", params![message, row.0.to_le_bytes()])?;
+        transaction.run("UPDATE messages SET row = seal(?2) WHERE id = ?1", params![message, row.0.to_le_bytes()])?;
         for (number, place) in places {
             // A fork of the session may have stored it.
             let sql = "UPDATE OR IGNORE proposals SET row = seal(?2), block = ?3, place = ?4 WHERE number = ?1 AND message = ?5";
-            transaction.execute(sql, params![number, place.row.0.to_le_bytes(), place.block, place.offset, message])?;
+            transaction.run(sql, params![number, place.row.0.to_le_bytes(), place.block, place.offset, message])?;
         }
-        transaction.commit()?;
-        Ok(())
+        Ok(transaction.commit()?)
     }
 
     /// Returns the last row of the conversation when the manifest was last sent to the model; the outer `None` if it never was.
@@ -150,8 +146,7 @@ impl Store {
 
     fn moment(&self, table: &str, session: SessionKey) -> Result<Option<Option<Key>>, StoreError> {
         let sql = format!("SELECT open(after) FROM {table} WHERE session = ?1");
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let after = statement.query_row([session.0], |row| key(row, 0)).optional()?;
+        let after = self.connection.row(&sql, [session.0], |row| key(row, 0))?;
         Ok(after.map(|after| Some(after).filter(|after| *after != Key(0))))
     }
 
@@ -167,7 +162,7 @@ impl Store {
     fn record_moment(&self, table: &str, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
         let after = after.unwrap_or(Key(0)).0.to_le_bytes();
         let sql = format!("INSERT OR REPLACE INTO {table} VALUES (?1, seal(?2))");
-        self.connection.execute(&sql, params![session.0, after])?;
+        self.connection.run(&sql, params![session.0, after])?;
         Ok(())
     }
 
@@ -175,49 +170,46 @@ impl Store {
     /// when this returns.
     pub fn begin_recorded(&self, number: ProposalNumber, blocks: &str) -> Result<bool, StoreError> {
         let sql = "UPDATE proposals SET status = 'begun', blocks = seal(?2) WHERE number = ?1 AND status = 'recorded'";
-        Ok(self.connection.execute(sql, params![number, blocks])? > 0)
+        Ok(self.connection.run(sql, params![number, blocks])? > 0)
     }
 
     /// Claims a waiting proposal for execution; true if it was still waiting.
     pub fn begin(&self, number: ProposalNumber) -> Result<bool, StoreError> {
         let sql = "UPDATE proposals SET status = 'begun' WHERE number = ?1 AND status = 'waiting'";
-        Ok(self.connection.execute(sql, [number])? > 0)
+        Ok(self.connection.run(sql, [number])? > 0)
     }
 
     /// Sets the outcome of a proposal and marks it as not yet reported to the model.
     pub fn conclude(&self, number: ProposalNumber, outcome: &Outcome) -> Result<(), StoreError> {
         let sql = "UPDATE proposals SET status = ?2, answer = seal(?3), told = ?4, operation = ?5, count = ?6 WHERE number = ?1";
         let Outcome { status, answer, operation, count } = outcome;
-        self.connection.execute(sql, params![number, status.name(), answer, answer.is_empty(), operation, count])?;
+        self.connection.run(sql, params![number, status.name(), answer, answer.is_empty(), operation, count])?;
         Ok(())
     }
 
     /// Records that the model has received the outcome of a proposal.
     pub fn mark_told(&self, number: ProposalNumber) -> Result<(), StoreError> {
-        self.connection.execute("UPDATE proposals SET told = 1 WHERE number = ?1", [number])?;
+        self.connection.run("UPDATE proposals SET told = 1 WHERE number = ?1", [number])?;
         Ok(())
     }
 
     /// Returns the proposals of a session, oldest first.
     pub fn proposals(&self, session: SessionKey) -> Result<Vec<Proposal>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM proposals WHERE session = ?1 ORDER BY number");
-        Ok(self.connection.prepare_cached(&sql)?.query_map([session.0], proposal)?.collect::<Result<_, _>>()?)
+        Ok(self.connection.rows(&sql, [session.0], proposal)?)
     }
 
     pub fn proposal(&self, number: ProposalNumber) -> Result<Option<(StoredSession, Proposal)>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM proposals WHERE number = ?1");
-        let Some(found) = self.connection.prepare_cached(&sql)?.query_row([number], proposal).optional()? else {
-            return Ok(None);
-        };
+        let Some(found) = self.connection.row(&sql, [number], proposal)? else { return Ok(None) };
         let sql = format!("{SESSION} WHERE id = (SELECT session FROM proposals WHERE number = ?1)");
-        let session = self.connection.prepare_cached(&sql)?.query_row([number], stored).optional()?;
-        Ok(session.map(|session| (session, found)))
+        Ok(self.connection.row(&sql, [number], stored)?.map(|session| (session, found)))
     }
 
     /// Returns the proposals whose outcomes are not yet reported to the model, oldest first.
     pub fn untold(&self, session: SessionKey) -> Result<Vec<ProposalNumber>, StoreError> {
         let sql = "SELECT number FROM proposals WHERE session = ?1 AND told = 0 ORDER BY number";
-        Ok(self.connection.prepare_cached(sql)?.query_map([session.0], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        Ok(self.connection.rows(sql, [session.0], first)?)
     }
 
     /// Returns outcomes not yet reported to the model, oldest first, each formatted by `line`, at most
@@ -230,8 +222,7 @@ impl Store {
     ) -> Result<(String, Vec<ProposalNumber>), StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM proposals WHERE session = ?1 AND told = 0 ORDER BY number");
         let (mut text, mut numbers) = (String::new(), Vec::new());
-        for answer in self.connection.prepare_cached(&sql)?.query_map([session.0], proposal)? {
-            let answer = answer?;
+        for answer in self.connection.rows(&sql, [session.0], proposal)? {
             let line = line(&answer);
             if text.len() + line.len() > most_bytes && !text.is_empty() {
                 break;

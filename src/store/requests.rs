@@ -1,9 +1,9 @@
 //! The newest requests that passed a proxy, in a database of their own: each write to the store makes running proxies read it again.
 
-use super::database::{StoreError, damaged, is_there, named};
+use super::database::{Statements, StoreError, existing, first};
 use super::disposable::format;
 use super::seal::Seal;
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, params};
 use std::path::Path;
 use std::time::Duration;
 
@@ -50,8 +50,8 @@ impl RequestLog {
         let connection = Connection::open(directory.join(REQUESTS_FILE))?;
         connection.busy_timeout(PATIENCE)?;
         // The log is not needed to undo anything: a commit need not be durable.
-        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL").map_err(damaged)?;
-        let (version, id) = format(&connection).map_err(damaged)?;
+        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")?;
+        let (version, id) = format(&connection)?;
         if version != FORMAT {
             let id = seal.id();
             let settings = format!("PRAGMA user_version = {FORMAT}; PRAGMA application_id = {id}");
@@ -64,15 +64,8 @@ impl RequestLog {
     }
 
     pub fn open_existing(directory: &Path, seal: &Seal) -> Result<Option<RequestLog>, StoreError> {
-        let file = directory.join(REQUESTS_FILE);
-        if !is_there(&file)? {
-            return Ok(None);
-        }
-        let open = |flags| Connection::open_with_flags(&file, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
-        let connection = open(OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY));
-        let connection = connection.map_err(|error| named(error.into(), &file))?;
-        connection.busy_timeout(PATIENCE)?;
-        let (version, id) = format(&connection).map_err(damaged)?;
+        let Some(connection) = existing(&directory.join(REQUESTS_FILE), PATIENCE)? else { return Ok(None) };
+        let (version, id) = format(&connection)?;
         if version != FORMAT {
             return Ok(None);
         }
@@ -85,29 +78,26 @@ impl RequestLog {
         let transaction = self.connection.transaction()?;
         for request in requests {
             let sql = "INSERT OR REPLACE INTO requests VALUES (?1, ?2, seal(?3))";
-            transaction.prepare_cached(sql)?.execute(params![request.time, request.number as i64, request.content])?;
+            transaction.run(sql, params![request.time, request.number as i64, request.content])?;
         }
         let excess = "DELETE FROM requests WHERE (time, number) IN
                       (SELECT time, number FROM requests ORDER BY time DESC, number DESC LIMIT -1 OFFSET ?1)";
-        transaction.prepare_cached(excess)?.execute([KEPT as i64])?;
-        transaction.commit()?;
-        Ok(())
+        transaction.run(excess, [KEPT as i64])?;
+        Ok(transaction.commit()?)
     }
 
     pub fn requests(&self) -> Result<Vec<LoggedRequest>, StoreError> {
-        let mut select =
-            self.connection.prepare_cached("SELECT time, number, open(content) FROM requests ORDER BY time, number")?;
-        let rows = select.query_map([], |row| {
+        let sql = "SELECT time, number, open(content) FROM requests ORDER BY time, number";
+        Ok(self.connection.rows(sql, [], |row| {
             let number: i64 = row.get(1)?;
             Ok(LoggedRequest { time: row.get(0)?, number: number.unsigned_abs(), content: row.get(2)? })
-        })?;
-        rows.collect::<Result<_, _>>().map_err(damaged)
+        })?)
     }
 
     /// Returns the highest number; 0 if there are no requests.
     pub fn last_number(&self) -> Result<u64, StoreError> {
         let sql = "SELECT COALESCE(MAX(number), 0) FROM requests";
-        let number: i64 = self.connection.query_row(sql, [], |row| row.get(0)).map_err(damaged)?;
+        let number: i64 = self.connection.query_row(sql, [], first)?;
         Ok(number.unsigned_abs())
     }
 }

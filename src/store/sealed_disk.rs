@@ -1,9 +1,10 @@
 //! A disk on which the files in one folder are sealed, with their names and those of their folders.
 
 use super::seal::Seal;
-use crate::fsio::{Disk, Entry, Identity, NewFile, OpenFile, is_packed, unpacked};
+use crate::fsio::{Disk, Entry, NewFile, OpenFile, is_packed, unpacked};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Cursor, ErrorKind, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -26,20 +27,9 @@ impl<D: Disk> SealedDisk<D> {
         SealedDisk { inner, folder, seal: Box::new(seal) }
     }
 
-    /// Returns the keys and the path in the folder, if a path is there and the folder is sealed.
-    fn place<'p>(&self, path: &'p Path) -> Option<(Seal, &'p Path)> {
-        let below = path.strip_prefix(&self.folder).ok()?;
-        (self.seal)().filter(Seal::is_sealed).map(|seal| (seal, below))
-    }
-
-    /// Returns the path at which a file is stored.
-    /// Errors: the store is locked.
-    fn stored(&self, path: &Path) -> io::Result<PathBuf> {
-        let Ok(below) = path.strip_prefix(&self.folder) else { return Ok(path.to_owned()) };
-        match (self.seal)() {
-            Some(seal) => Ok(self.folder.join(sealed_path(&seal, below))),
-            None => Err(io::Error::new(ErrorKind::NotFound, "the store is locked")),
-        }
+    /// Returns the keys of a file, if it is in the folder and that is sealed.
+    fn seal_of(&self, path: &Path) -> Option<Seal> {
+        path.starts_with(&self.folder).then(|| (self.seal)()).flatten().filter(Seal::is_sealed)
     }
 }
 
@@ -83,13 +73,22 @@ fn opened_name(seal: &Seal, text: &str) -> Option<OsString> {
 }
 
 impl<D: Disk> Disk for SealedDisk<D> {
-    fn identify(&self, path: &Path) -> io::Result<Identity> {
-        self.inner.identify(&self.stored(path)?)
+    fn below(&self) -> &dyn Disk {
+        &self.inner
+    }
+
+    /// Errors: the store is locked.
+    fn path_below<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
+        let Ok(below) = path.strip_prefix(&self.folder) else { return Ok(path.into()) };
+        match (self.seal)() {
+            Some(seal) => Ok(self.folder.join(sealed_path(&seal, below)).into()),
+            None => Err(io::Error::new(ErrorKind::NotFound, "the store is locked")),
+        }
     }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
-        if self.place(path).is_none() {
-            return self.inner.open(&self.stored(path)?, offset);
+        if self.seal_of(path).is_none() {
+            return self.inner.open(&self.path_below(path)?, offset);
         }
         let mut file = self.open_stored(path)?;
         if is_packed(path) {
@@ -102,8 +101,8 @@ impl<D: Disk> Disk for SealedDisk<D> {
     }
 
     fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
-        let mut file = self.inner.open_stored(&self.stored(path)?)?;
-        let Some((seal, _)) = self.place(path) else { return Ok(file) };
+        let mut file = self.inner.open_stored(&self.path_below(path)?)?;
+        let Some(seal) = self.seal_of(path) else { return Ok(file) };
         let mut content = Vec::new();
         file.read_to_end(&mut content)?;
         let damaged = || io::Error::new(ErrorKind::InvalidData, "the sealed file is damaged, or sealed with another key");
@@ -111,9 +110,9 @@ impl<D: Disk> Disk for SealedDisk<D> {
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
-        let Some((seal, _)) = self.place(path) else { return self.inner.list(&self.stored(path)?) };
+        let Some(seal) = self.seal_of(path) else { return self.inner.list(&self.path_below(path)?) };
         let mut entries = Vec::new();
-        let mut open = vec![(self.stored(path)?, String::new())];
+        let mut open = vec![(self.path_below(path)?.into_owned(), String::new())];
         while let Some((directory, start)) = open.pop() {
             for mut entry in self.inner.list(&directory)? {
                 let Some(part) = entry.path.file_name().and_then(OsStr::to_str) else { continue };
@@ -134,53 +133,25 @@ impl<D: Disk> Disk for SealedDisk<D> {
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        match self.place(path) {
-            None => self.inner.resolve(&self.stored(path)?),
+        match self.seal_of(path) {
+            None => self.inner.resolve(&self.path_below(path)?),
             Some(_) => self.identify(path).map(|_| path.to_owned()),
         }
     }
 
-    fn names(&self, path: &Path) -> io::Result<u64> {
-        self.inner.names(&self.stored(path)?)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
-        self.inner.lock(&self.stored(path)?)
-    }
-
     fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
-        let file = self.inner.create(&self.stored(path)?, &self.stored(like)?)?;
-        Ok(match self.place(path) {
+        let file = self.inner.create(&self.path_below(path)?, &self.path_below(like)?)?;
+        Ok(match self.seal_of(path) {
             None => file,
-            Some((seal, _)) => Box::new(SealedFile { file, seal, content: Vec::new(), modified: None }),
+            Some(seal) => Box::new(SealedFile { file, seal, content: Vec::new(), modified: None }),
         })
     }
 
-    fn make(&self, path: &Path, is_private: bool) -> io::Result<()> {
-        self.inner.make(&self.stored(path)?, is_private)
-    }
-
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        match self.place(path) {
-            None => self.inner.append(&self.stored(path)?, bytes),
+        match self.seal_of(path) {
+            None => self.inner.append(&self.path_below(path)?, bytes),
             Some(_) => Err(io::Error::new(ErrorKind::Unsupported, "a sealed file is written as a whole")),
         }
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.rename(&self.stored(from)?, &self.stored(to)?)
-    }
-
-    fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        self.inner.sync_directory(&self.stored(path)?)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove(&self.stored(path)?)
-    }
-
-    fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32> {
-        self.stored(path).map_or_else(|_| Vec::new(), |stored| self.inner.writers(&stored, identity))
     }
 }
 

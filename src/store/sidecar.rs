@@ -2,12 +2,12 @@
 //!
 //! The queue has places and addresses, never contents. Everything in it can be made again, so no write waits for the disk.
 
-use super::database::{StoreError, damaged, is_there, named};
+use super::database::{Statements, StoreError, existing, first, is_there, named};
 use super::disposable::{Form, format, opened};
 use super::seal::Seal;
 use crate::engine::sidecar::{AnswerFault, MOST_ATTEMPTS, SidecarTask, TASKS, is_unreliable, retry_after};
 use crate::model::Key;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -182,47 +182,37 @@ impl SidecarStore {
     pub fn open(directory: &Path, seal: &Seal) -> Result<SidecarStore, StoreError> {
         let file = directory.join(SIDECAR_FILE);
         is_there(&file)?;
-        let (connection, _) = opened(directory, &FORM, seal).map_err(|error| named(damaged(error), &file))?;
+        let (connection, _) = opened(directory, &FORM, seal).map_err(|error| named(error.into(), &file))?;
         Ok(SidecarStore { connection })
     }
 
     /// Opens the existing database for a command, which hardly waits; `None` if there is none of this version with these keys.
     pub fn open_existing(directory: &Path, seal: &Seal) -> Result<Option<SidecarStore>, StoreError> {
-        let file = directory.join(SIDECAR_FILE);
-        if !is_there(&file)? {
-            return Ok(None);
-        }
-        let open = |flags| Connection::open_with_flags(&file, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
-        let connection = open(OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))?;
-        connection.busy_timeout(SHORT_PATIENCE)?;
+        let Some(connection) = existing(&directory.join(SIDECAR_FILE), SHORT_PATIENCE)? else { return Ok(None) };
         seal.register(&connection)?;
-        let is_known = format(&connection).map_err(damaged)? == (FORM.version, seal.id());
+        let is_known = format(&connection)? == (FORM.version, seal.id());
         Ok(is_known.then_some(SidecarStore { connection }))
     }
 
     /// Returns the answer of a model about a content; `None` if there is none yet.
     pub fn result(&self, task: SidecarTask, address: Key, model: &str) -> Result<Option<SidecarResult>, StoreError> {
         let sql = "SELECT open(value), fault FROM results WHERE address = seal(?1) AND task = ?2 AND version = ?3 AND model = ?4";
-        let mut select = self.connection.prepare_cached(sql)?;
-        let found = select.query_row(params![bytes(address), task.name(), task.row().version, model], |row| {
+        let values = params![bytes(address), task.name(), task.row().version, model];
+        Ok(self.connection.row(sql, values, |row| {
             Ok(match row.get::<_, Option<Vec<u8>>>(0)? {
                 Some(value) => SidecarResult::Value(value),
                 None => SidecarResult::Refused(row.get(1)?),
             })
-        });
-        found.optional().map_err(damaged)
+        })?)
     }
 
     /// Queues tasks that are neither queued nor answered, and returns their number. Returns 0 if another process writes for long.
     pub fn enqueue(&self, tasks: &[NewTask]) -> Result<usize, StoreError> {
-        let is_missing = |new: &&NewTask| -> Result<bool, StoreError> {
-            let sql = "SELECT 1 FROM queue WHERE address = seal(?1) AND task = ?2 AND version = ?3";
-            let values = params![bytes(new.address), new.task.name(), new.task.row().version];
-            Ok(!self.connection.prepare_cached(sql)?.exists(values)?)
-        };
         let mut missing = Vec::new();
         for new in tasks {
-            if is_missing(&new)? {
+            let sql = "SELECT 1 FROM queue WHERE address = seal(?1) AND task = ?2 AND version = ?3";
+            let values = params![bytes(new.address), new.task.name(), new.task.row().version];
+            if self.connection.row(sql, values, first::<i64>)?.is_none() {
                 missing.push(new);
             }
         }
@@ -236,7 +226,7 @@ impl SidecarStore {
             Err(error) => return Err(error.into()),
         };
         let mut added = 0;
-        let waiting: i64 = transaction.query_row("SELECT COUNT(*) FROM queue", [], |row| row.get(0))?;
+        let waiting: i64 = transaction.query_row("SELECT COUNT(*) FROM queue", [], first)?;
         let room = usize::try_from(MOST_TASKS - waiting).unwrap_or_default();
         for new in missing.into_iter().take(room) {
             let row = new.task.row();
@@ -245,7 +235,7 @@ impl SidecarStore {
                        SELECT ?1, ?2, seal(?3), ?4, seal(?5) WHERE NOT EXISTS
                        (SELECT 1 FROM results WHERE address = seal(?3) AND task = ?1 AND version = ?2 AND model = ?6)";
             let values = params![new.task.name(), row.version, bytes(new.address), row.priority, place, new.model];
-            added += transaction.prepare_cached(sql)?.execute(values)?;
+            added += transaction.run(sql, values)?;
         }
         transaction.commit()?;
         Ok(added)
@@ -256,14 +246,14 @@ impl SidecarStore {
     pub fn lease(&self, now: i64, until: i64, is_wanted: &dyn Fn(SidecarTask) -> bool) -> Result<Option<QueuedTask>, StoreError> {
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         let sql = format!("{EXPIRE} AND lease <= ?2");
-        transaction.prepare_cached(&sql)?.execute(params![MOST_KILLED, now])?;
+        transaction.run(&sql, params![MOST_KILLED, now])?;
         let sql = format!(
             "UPDATE queue SET lease = ?2, attempts = attempts + 1 WHERE id =
              (SELECT id FROM queue WHERE is_aside = 0 AND lease = 0 AND due <= ?1 AND task IN ({}) ORDER BY priority, id LIMIT 1)
              RETURNING {TASK_COLUMNS}",
             names(is_wanted)
         );
-        let leased = transaction.prepare_cached(&sql)?.query_row(params![now, until], queued).optional().map_err(damaged)?;
+        let leased = transaction.row(&sql, params![now, until], queued)?;
         transaction.commit()?;
         Ok(leased)
     }
@@ -273,9 +263,9 @@ impl SidecarStore {
     pub fn expire_leases(&self) -> Result<usize, StoreError> {
         for row in &TASKS {
             let sql = "DELETE FROM queue WHERE task = ?1 AND version < ?2";
-            self.connection.execute(sql, params![row.task.name(), row.version])?;
+            self.connection.run(sql, params![row.task.name(), row.version])?;
         }
-        Ok(self.connection.execute(EXPIRE, [MOST_KILLED])?)
+        Ok(self.connection.run(EXPIRE, [MOST_KILLED])?)
     }
 
     /// Stores the answer to a leased task, removes the task and counts, in one transaction. Returns false if the lease is no longer
@@ -283,7 +273,7 @@ impl SidecarStore {
     pub fn complete(&self, task: &QueuedTask, model: &str, result: &SidecarResult, now: i64) -> Result<bool, StoreError> {
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         let sql = "DELETE FROM queue WHERE id = ?1 AND lease = ?2";
-        if transaction.prepare_cached(sql)?.execute(params![task.id, task.lease])? == 0 {
+        if transaction.run(sql, params![task.id, task.lease])? == 0 {
             return Ok(false);
         }
         let (value, fault) = match result {
@@ -292,16 +282,15 @@ impl SidecarStore {
         };
         let sql = "INSERT INTO results VALUES (seal(?1), ?2, ?3, ?4, seal(?5), ?6, ?7)";
         let values = params![bytes(task.address), task.task.name(), task.version, model, value, fault, now];
-        transaction.prepare_cached(sql)?.execute(values)?;
+        transaction.run(sql, values)?;
         // For texts that are not alike, no model was asked.
         if fault.is_none_or(|fault| *fault != AnswerFault::Unlike.name()) {
-            let sql = "UPDATE models SET failures = 0, asked_again = 0 WHERE model = ?1";
-            transaction.prepare_cached(sql)?.execute([model])?;
+            transaction.run("UPDATE models SET failures = 0, asked_again = 0 WHERE model = ?1", [model])?;
             // A poor answer is true: it says nothing against the model.
             let is_untrue = fault.is_some_and(|fault| *fault != AnswerFault::Poor.name());
             let sql = "INSERT INTO shares VALUES (?1, ?2, 1, ?3)
                        ON CONFLICT (model, task) DO UPDATE SET answers = answers + 1, refused = refused + ?3";
-            transaction.prepare_cached(sql)?.execute(params![model, task.task.name(), is_untrue])?;
+            transaction.run(sql, params![model, task.task.name(), is_untrue])?;
         }
         transaction.commit()?;
         Ok(true)
@@ -309,7 +298,7 @@ impl SidecarStore {
 
     /// Removes a task whose content no longer exists.
     pub fn drop_task(&self, task: &QueuedTask) -> Result<(), StoreError> {
-        self.connection.execute("DELETE FROM queue WHERE id = ?1 AND lease = ?2", params![task.id, task.lease])?;
+        self.connection.run("DELETE FROM queue WHERE id = ?1 AND lease = ?2", params![task.id, task.lease])?;
         Ok(())
     }
 
@@ -322,14 +311,14 @@ impl SidecarStore {
             false => (task.attempts.saturating_sub(1), now),
         };
         let sql = "UPDATE queue SET lease = 0, attempts = ?3, due = ?4, error = seal(?5), is_aside = ?3 >= ?6 WHERE id = ?1 AND lease = ?2";
-        transaction.execute(sql, params![task.id, task.lease, attempts, due, failure.error, MOST_ATTEMPTS])?;
+        transaction.run(sql, params![task.id, task.lease, attempts, due, failure.error, MOST_ATTEMPTS])?;
         if failure.is_of_server {
-            transaction.execute("INSERT OR IGNORE INTO models (model) VALUES (?1)", [model])?;
+            transaction.run("INSERT OR IGNORE INTO models (model) VALUES (?1)", [model])?;
             let sql = "UPDATE models SET failures = failures + 1 WHERE model = ?1 RETURNING failures";
-            let failures: u32 = transaction.query_row(sql, [model], |row| row.get(0))?;
+            let failures: u32 = transaction.query_row(sql, [model], first)?;
             if failures >= MOST_FAILURES {
                 let again = now + retry_after(failures);
-                transaction.execute("UPDATE models SET asked_again = ?2 WHERE model = ?1", params![model, again])?;
+                transaction.run("UPDATE models SET asked_again = ?2 WHERE model = ?1", params![model, again])?;
             }
         }
         transaction.commit()?;
@@ -340,17 +329,15 @@ impl SidecarStore {
     pub fn record_call(&self, model: &str, call: &SidecarCall) -> Result<(), StoreError> {
         let sql = "INSERT INTO calls (model, time, milliseconds, sent_tokens, answer_tokens, error) VALUES (?1, ?2, ?3, ?4, ?5, seal(?6))";
         let values = params![model, call.time, call.milliseconds, call.sent_tokens, call.answer_tokens, call.error];
-        self.connection.prepare_cached(sql)?.execute(values)?;
-        let sql = "DELETE FROM calls WHERE id <= (SELECT MAX(id) FROM calls) - ?1";
-        self.connection.prepare_cached(sql)?.execute([KEPT_CALLS])?;
+        self.connection.run(sql, values)?;
+        self.connection.run("DELETE FROM calls WHERE id <= (SELECT MAX(id) FROM calls) - ?1", [KEPT_CALLS])?;
         Ok(())
     }
 
     /// Returns the newest calls of a model, the oldest first.
     pub fn calls(&self, model: &str) -> Result<Vec<SidecarCall>, StoreError> {
         let sql = "SELECT time, milliseconds, sent_tokens, answer_tokens, open(error) FROM calls WHERE model = ?1 ORDER BY id";
-        let mut select = self.connection.prepare_cached(sql)?;
-        let calls = select.query_map([model], |row| {
+        Ok(self.connection.rows(sql, [model], |row| {
             Ok(SidecarCall {
                 time: row.get(0)?,
                 milliseconds: row.get(1)?,
@@ -358,21 +345,19 @@ impl SidecarStore {
                 answer_tokens: row.get(3)?,
                 error: row.get(4)?,
             })
-        })?;
-        calls.collect::<Result<_, _>>().map_err(damaged)
+        })?)
     }
 
     pub fn model(&self, model: &str) -> Result<ModelState, StoreError> {
         let sql = "SELECT failures, asked_again FROM models WHERE model = ?1";
-        let found = self.connection.prepare_cached(sql)?.query_row([model], |row| Ok((row.get(0)?, row.get(1)?)));
-        let (failures, asked_again) = found.optional().map_err(damaged)?.unwrap_or_default();
-        let mut select =
-            self.connection.prepare_cached("SELECT task, answers, refused FROM shares WHERE model = ?1 ORDER BY task")?;
-        let mut rows = select.query([model])?;
+        let found = self.connection.row(sql, [model], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (failures, asked_again) = found.unwrap_or_default();
         let mut state = ModelState { failures, asked_again, ..ModelState::default() };
-        while let Some(row) = rows.next()? {
-            let [answers, refused] = [row.get::<_, i64>(1)?, row.get::<_, i64>(2)?].map(i64::unsigned_abs);
-            let task = SidecarTask::from_name(&row.get::<_, String>(0)?);
+        let sql = "SELECT task, answers, refused FROM shares WHERE model = ?1 ORDER BY task";
+        for row in self.connection.rows(sql, [model], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))? {
+            let (task, answers, refused): (String, i64, i64) = row;
+            let [answers, refused] = [answers, refused].map(i64::unsigned_abs);
+            let task = SidecarTask::from_name(&task);
             state.stopped.extend(task.filter(|_| is_unreliable(answers, refused)));
             state.answers += answers;
         }
@@ -382,37 +367,34 @@ impl SidecarStore {
     /// Returns the reasons for which answers of a model were refused, with their numbers, the most frequent first.
     pub fn faults(&self, model: &str) -> Result<Vec<(String, u64)>, StoreError> {
         let sql = "SELECT fault, COUNT(*) FROM results WHERE model = ?1 AND fault != ?2 GROUP BY fault ORDER BY 2 DESC, 1";
-        let mut select = self.connection.prepare_cached(sql)?;
-        let faults = select
-            .query_map([model, AnswerFault::Unlike.name()], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?;
-        faults.collect::<Result<_, _>>().map_err(damaged)
+        let values = [model, AnswerFault::Unlike.name()];
+        Ok(self.connection.rows(sql, values, |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?)
     }
 
     /// Returns true if the vectors of a model improved search on the user's own sessions.
     pub fn improves(&self, model: &str) -> Result<bool, StoreError> {
-        let sql = "SELECT improves FROM models WHERE model = ?1";
-        let found = self.connection.prepare_cached(sql)?.query_row([model], |row| row.get(0));
-        Ok(found.optional().map_err(damaged)?.unwrap_or_default())
+        let found = self.connection.row("SELECT improves FROM models WHERE model = ?1", [model], first)?;
+        Ok(found.unwrap_or_default())
     }
 
     /// Records if the vectors of a model improved search.
     pub fn record_improvement(&self, model: &str, improves: bool) -> Result<(), StoreError> {
         let sql = "INSERT INTO models (model, improves) VALUES (?1, ?2) ON CONFLICT (model) DO UPDATE SET improves = ?2";
-        self.connection.execute(sql, params![model, improves])?;
+        self.connection.run(sql, params![model, improves])?;
         Ok(())
     }
 
     /// Starts a model again: its counts begin at 0, and tasks that were set aside are tried again.
     pub fn restart(&self, model: &str) -> Result<(), StoreError> {
-        self.connection.execute("DELETE FROM models WHERE model = ?1", [model])?;
-        self.connection.execute("DELETE FROM shares WHERE model = ?1", [model])?;
-        self.connection.execute("UPDATE queue SET is_aside = 0, attempts = 0, due = 0 WHERE is_aside = 1", [])?;
+        self.connection.run("DELETE FROM models WHERE model = ?1", [model])?;
+        self.connection.run("DELETE FROM shares WHERE model = ?1", [model])?;
+        self.connection.run("UPDATE queue SET is_aside = 0, attempts = 0, due = 0 WHERE is_aside = 1", [])?;
         Ok(())
     }
 
     pub fn counts(&self, model: &str) -> Result<QueueCounts, StoreError> {
         let count = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<u64, StoreError> {
-            let count: i64 = self.connection.prepare_cached(sql)?.query_row(values, |row| row.get(0)).map_err(damaged)?;
+            let count: i64 = self.connection.query_row(sql, values, first)?;
             Ok(count.unsigned_abs())
         };
         Ok(QueueCounts {
@@ -430,21 +412,19 @@ impl SidecarStore {
     /// Returns the tasks in their order, those that were set aside last; at most `limit`.
     pub fn queue(&self, limit: usize) -> Result<Vec<QueuedTask>, StoreError> {
         let sql = format!("SELECT {TASK_COLUMNS} FROM queue ORDER BY is_aside, priority, id LIMIT ?1");
-        let mut select = self.connection.prepare_cached(&sql)?;
-        let tasks = select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], queued)?;
-        tasks.collect::<Result<_, _>>().map_err(damaged)
+        Ok(self.connection.rows(&sql, [i64::try_from(limit).unwrap_or(i64::MAX)], queued)?)
     }
 
     /// Returns the time at which the next wanted task is due, in milliseconds since 1970, UTC; `None` if there is none.
     pub fn next_due(&self, is_wanted: &dyn Fn(SidecarTask) -> bool) -> Result<Option<i64>, StoreError> {
         let sql = format!("SELECT MIN(MAX(due, lease)) FROM queue WHERE is_aside = 0 AND task IN ({})", names(is_wanted));
-        self.connection.prepare_cached(&sql)?.query_row([], |row| row.get(0)).map_err(damaged)
+        Ok(self.connection.query_row(&sql, [], first)?)
     }
 
     /// Deletes the answers whose text is meant, and returns their number.
     pub fn forget(&self, is_meant: &dyn Fn(&[u8]) -> bool) -> Result<usize, StoreError> {
-        let mut select =
-            self.connection.prepare("SELECT open(address), task, version, model, open(value) FROM results WHERE task != ?1")?;
+        let sql = "SELECT open(address), task, version, model, open(value) FROM results WHERE task != ?1";
+        let mut select = self.connection.prepare(sql)?;
         let mut rows = select.query([SidecarTask::Embedding.name()])?;
         let mut deleted = 0;
         while let Some(row) = rows.next()? {
@@ -452,7 +432,7 @@ impl SidecarStore {
                 let (address, task): ([u8; 16], String) = (row.get(0)?, row.get(1)?);
                 let (version, model): (u32, String) = (row.get(2)?, row.get(3)?);
                 let sql = "DELETE FROM results WHERE address = seal(?1) AND task = ?2 AND version = ?3 AND model = ?4";
-                deleted += self.connection.execute(sql, params![address, task, version, model])?;
+                deleted += self.connection.run(sql, params![address, task, version, model])?;
             }
         }
         Ok(deleted)
@@ -461,8 +441,8 @@ impl SidecarStore {
     /// Deletes the queue, the tasks that were set aside included; with `results` also the answers and the counts of models. Returns the
     /// number of deleted tasks and answers.
     pub fn clear(&self, results: bool) -> Result<(usize, usize), StoreError> {
-        let tasks = self.connection.execute("DELETE FROM queue", [])?;
-        let answers = if results { self.connection.execute("DELETE FROM results", [])? } else { 0 };
+        let tasks = self.connection.run("DELETE FROM queue", [])?;
+        let answers = if results { self.connection.run("DELETE FROM results", [])? } else { 0 };
         if results {
             self.connection.execute_batch("DELETE FROM models; DELETE FROM shares; DELETE FROM calls; VACUUM")?;
         }

@@ -1,9 +1,10 @@
 //! Values of the log: the replaced bytes, compressed, addressed by BLAKE3; and the paths of session files.
 
+use super::database::{Statements, first};
 use crate::fsio::unpacked_path;
 use crate::model::Address;
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use std::path::{Path, PathBuf};
 
 /// Compression level of values: zstd's default; higher levels gain little.
@@ -53,17 +54,9 @@ pub fn hexadecimal(address: &Address) -> String {
 /// Stores a value under its address, once.
 pub(super) fn keep(connection: &Connection, value: &[u8]) -> rusqlite::Result<Address> {
     let address = *blake3::hash(value).as_bytes();
-    let known = connection
-        .prepare_cached("SELECT 1 FROM originals WHERE address = seal(?1)")?
-        .query_row([address], |_| Ok(()))
-        .optional()?;
-    if known.is_none() {
-        let content = compressed(value)?;
-        connection.prepare_cached("INSERT INTO originals VALUES (seal(?1), ?2, seal(?3, ?1))")?.execute(params![
-            address,
-            value.len() as i64,
-            content
-        ])?;
+    if connection.row("SELECT 1 FROM originals WHERE address = seal(?1)", [address], first::<i64>)?.is_none() {
+        let values = params![address, value.len() as i64, compressed(value)?];
+        connection.run("INSERT INTO originals VALUES (seal(?1), ?2, seal(?3, ?1))", values)?;
     }
     Ok(address)
 }
@@ -72,8 +65,9 @@ pub(super) fn compressed(value: &[u8]) -> rusqlite::Result<Vec<u8>> {
     zstd::bulk::compress(value, ZSTD_LEVEL).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
-/// Returns the unpacked length in the header of a value, at most the longest original.
-pub(super) fn decompressed_bytes(content: &[u8]) -> usize {
-    let said = zstd::zstd_safe::get_frame_content_size(content).ok().flatten();
-    said.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default().min(LONGEST_ORIGINAL)
+/// Returns the content of a compressed value, at most as long as the longest original.
+pub(super) fn decompressed(packed: &[u8]) -> Option<Vec<u8>> {
+    let stated = zstd::zstd_safe::get_frame_content_size(packed).ok().flatten();
+    let length = stated.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default();
+    zstd::bulk::decompress(packed, length.min(LONGEST_ORIGINAL)).ok()
 }

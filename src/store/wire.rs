@@ -1,10 +1,14 @@
-//! The state of requests that pass a proxy: what was dropped, inserted and staged.
+//! The state of requests that pass a proxy: what was dropped, inserted and staged, and the calls that the proxy answered in the place of
+//! the client.
 
-use super::database::{Store, StoreError, StoredSession, damaged};
+use super::database::{Statements, Store, StoreError, StoredSession, first};
 use super::rows::{SESSION, stored};
-use crate::model::{BlockEdit, Key, OperationId, OperationState, ProposalNumber, WindowChange, request_id};
+use crate::model::{
+    BlockEdit, Key, OperationId, OperationState, ProposalNumber, ReplyPart, WindowChange, WithheldReply, request_id,
+};
 use rusqlite::types::Type;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
+use serde_json::value::RawValue;
 
 /// The changes of contents by one operation, in the form that applies to any medium.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,14 +55,13 @@ pub struct StagedText {
 impl Store {
     /// Returns a number that differs after any other connection changed the store.
     pub fn version(&self) -> Result<i64, StoreError> {
-        Ok(self.connection.query_row("PRAGMA data_version", [], |row| row.get(0))?)
+        Ok(self.connection.query_row("PRAGMA data_version", [], first)?)
     }
 
     /// Returns the sessions with this id: those with a file first, then the newest.
     pub fn sessions_with_id(&self, id: &str) -> Result<Vec<StoredSession>, StoreError> {
         let sql = format!("{SESSION} WHERE session = seal(?1) ORDER BY id DESC");
-        let mut sessions: Vec<StoredSession> =
-            self.connection.prepare_cached(&sql)?.query_map([id], stored)?.collect::<Result<_, _>>()?;
+        let mut sessions = self.connection.rows(&sql, [id], stored)?;
         sessions.sort_by_key(|session| request_id(&session.path).is_some());
         Ok(sessions)
     }
@@ -69,11 +72,10 @@ impl Store {
     pub fn content_operations(&self, session: &StoredSession) -> Result<Vec<ContentOperation>, StoreError> {
         let sql = "SELECT number, point FROM operations WHERE session = ?1
                    AND (state IN (?2, ?3, ?4) OR state = ?5 AND deferred = 1) ORDER BY number";
-        let mut select = self.connection.prepare_cached(sql)?;
         use OperationState::{Committed, Deferred, Dropped, Prepared};
         let [committed, deferred, dropped, prepared] = [Committed, Deferred, Dropped, Prepared].map(OperationState::name);
         let values = params![session.key.0, committed, deferred, dropped, prepared];
-        let points = select.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>()?;
+        let points = self.connection.rows(sql, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
         let operation = |(id, point)| {
             let (edits, window) = (self.block_edits(session.key, id)?, self.window_change(session.key, id)?);
             Ok(ContentOperation { id, point, edits, window })
@@ -85,15 +87,14 @@ impl Store {
     pub fn wire_line(&self, session: &str, line: &str) -> Result<Option<WireLine>, StoreError> {
         let sql =
             "SELECT point, open(dropped), open(observed), unapplied FROM wire_lines WHERE session = seal(?1) AND line = seal(?2)";
-        let read = |row: &Row<'_>| {
+        Ok(self.connection.row(sql, [session, line], |row| {
             let dropped: Vec<u8> = row.get(1)?;
             let keys = dropped.chunks(16).map(|bytes| key(bytes, 1)).collect::<Result<_, _>>()?;
             let unapplied: Vec<u8> = row.get(3)?;
             let number = |bytes: &[u8; 4]| OperationId::from_be_bytes(*bytes);
             let unapplied = unapplied.as_chunks().0.iter().map(number).collect();
             Ok(WireLine { point: row.get(0)?, dropped: keys, observed: row.get(2)?, unapplied })
-        };
-        self.connection.prepare_cached(sql)?.query_row([session, line], read).optional().map_err(damaged)
+        })?)
     }
 
     pub fn save_wire_line(&self, session: &str, line: &str, state: &WireLine) -> Result<(), StoreError> {
@@ -101,32 +102,30 @@ impl Store {
         let unapplied: Vec<u8> = state.unapplied.iter().flat_map(|operation| operation.to_be_bytes()).collect();
         let sql = "INSERT OR REPLACE INTO wire_lines (session, line, point, dropped, observed, unapplied)
                    VALUES (seal(?1), seal(?2), ?3, seal(?4), seal(?5), ?6)";
-        self.connection.execute(sql, params![session, line, state.point, dropped, state.observed, unapplied])?;
+        self.connection.run(sql, params![session, line, state.point, dropped, state.observed, unapplied])?;
         Ok(())
     }
 
     /// Returns the sessions whose last request did not have the contents of an operation.
     pub fn sessions_with_unapplied(&self) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT open(session) AS id FROM wire_lines WHERE line = seal('') AND unapplied <> x'' AND observed IS NULL ORDER BY id";
-        Ok(self.connection.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        Ok(self.connection.rows(sql, [], first)?)
     }
 
     /// Returns the reason why requests of a session are no longer changed, the first time that it is called after they are not.
     pub fn take_refusal(&self, session: &str) -> Result<Option<String>, StoreError> {
         let sql = "UPDATE wire_lines SET announced = 1
                    WHERE session = seal(?1) AND line = seal('') AND observed IS NOT NULL AND announced = 0 RETURNING open(observed)";
-        Ok(self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0)).optional()?)
+        Ok(self.connection.row(sql, [session], first)?)
     }
 
     /// Returns the texts that requests of a line contain, oldest first.
     pub fn insertions(&self, session: &str, line: &str) -> Result<Vec<Insertion>, StoreError> {
         let sql = "SELECT open(anchor), occurrence, open(text) FROM wire_insertions WHERE session = seal(?1) AND line = seal(?2) ORDER BY number";
-        let read = |row: &Row<'_>| {
+        Ok(self.connection.rows(sql, [session, line], |row| {
             let anchor: Vec<u8> = row.get(0)?;
             Ok(Insertion { anchor: key(&anchor, 0)?, occurrence: row.get(1)?, text: row.get(2)? })
-        };
-        let mut select = self.connection.prepare_cached(sql)?;
-        select.query_map([session, line], read)?.collect::<Result<_, _>>().map_err(damaged)
+        })?)
     }
 
     /// Stores a text that requests of a line contain from now on, deletes the staged texts that it consists of, and marks the outcomes of
@@ -145,49 +144,111 @@ impl Store {
             "INSERT INTO wire_insertions SELECT seal(?1), seal(?2), COALESCE(MAX(number), 0) + 1, seal(?3), ?4, seal(?5), ?6
                    FROM wire_insertions WHERE session = seal(?1) AND line = seal(?2)";
         let anchor = insertion.anchor.0.to_be_bytes();
-        transaction.execute(sql, params![session, line, anchor, insertion.occurrence, insertion.text, time])?;
+        transaction.run(sql, params![session, line, anchor, insertion.occurrence, insertion.text, time])?;
         for text in staged {
-            transaction.execute("DELETE FROM staged_texts WHERE number = ?1", [text.number])?;
+            transaction.run("DELETE FROM staged_texts WHERE number = ?1", [text.number])?;
         }
         told.iter().try_for_each(|number| self.mark_told(*number))?;
-        transaction.commit()?;
-        Ok(())
+        Ok(transaction.commit()?)
     }
 
     pub fn record_proxy(&self, session: &str, process: u32) -> Result<(), StoreError> {
-        self.connection.execute("INSERT OR REPLACE INTO wire_sessions VALUES (seal(?1), ?2)", params![session, process])?;
+        self.connection.run("INSERT OR REPLACE INTO wire_sessions VALUES (seal(?1), ?2)", params![session, process])?;
         Ok(())
     }
 
     /// Returns the process of the proxy that the requests of a session passed last.
     pub fn proxy_of(&self, session: &str) -> Result<Option<u32>, StoreError> {
         let sql = "SELECT process FROM wire_sessions WHERE session = seal(?1)";
-        Ok(self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0)).optional()?)
+        Ok(self.connection.row(sql, [session], first)?)
     }
 
     pub fn stage(&self, session: &str, text: &str, time: i64) -> Result<(), StoreError> {
         let sql = "INSERT INTO staged_texts (session, text, time) VALUES (seal(?1), seal(?2), ?3)";
-        self.connection.execute(sql, params![session, text, time])?;
+        self.connection.run(sql, params![session, text, time])?;
         Ok(())
     }
 
     /// Returns the staged texts of a session, oldest first.
     pub fn staged(&self, session: &str) -> Result<Vec<StagedText>, StoreError> {
         let sql = "SELECT number, open(text) FROM staged_texts WHERE session = seal(?1) ORDER BY number";
-        let read = |row: &Row<'_>| Ok(StagedText { number: row.get(0)?, text: row.get(1)? });
-        Ok(self.connection.prepare_cached(sql)?.query_map([session], read)?.collect::<Result<_, _>>()?)
+        Ok(self.connection.rows(sql, [session], |row| Ok(StagedText { number: row.get(0)?, text: row.get(1)? }))?)
     }
 
     /// Deletes the staged texts of a session and returns their number.
     pub fn unstage(&self, session: &str) -> Result<usize, StoreError> {
-        Ok(self.connection.execute("DELETE FROM staged_texts WHERE session = seal(?1)", [session])?)
+        Ok(self.connection.run("DELETE FROM staged_texts WHERE session = seal(?1)", [session])?)
+    }
+
+    /// Returns true if the requests of a line offer the tool; `None` before it was decided.
+    pub fn offers_tool(&self, session: &str, line: &str) -> Result<Option<bool>, StoreError> {
+        let sql = "SELECT offered FROM wire_tools WHERE session = seal(?1) AND line = seal(?2)";
+        Ok(self.connection.row(sql, [session, line], first)?)
+    }
+
+    pub fn save_offer(&self, session: &str, line: &str, offered: bool) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO wire_tools VALUES (seal(?1), seal(?2), ?3)";
+        self.connection.run(sql, params![session, line, offered])?;
+        Ok(())
+    }
+
+    /// Returns the responses of a line with withheld calls, oldest first.
+    pub fn withheld_replies(&self, session: &str, line: &str) -> Result<Vec<WithheldReply>, StoreError> {
+        let sql = "SELECT open(parts), open(results), open(next) FROM wire_calls WHERE session = seal(?1) AND line = seal(?2) ORDER BY number";
+        Ok(self.connection.rows(sql, [session, line], |row| {
+            let next: Option<Vec<u8>> = row.get(2)?;
+            let parts = elements(row, 0)?.into_iter().map(part).collect();
+            let next = next.map(|next| key(&next, 2)).transpose()?;
+            Ok(WithheldReply { parts, results: elements(row, 1)?, next })
+        })?)
+    }
+
+    /// Stores responses of a line with withheld calls, in one transaction.
+    pub fn add_withheld_replies(
+        &self,
+        session: &str,
+        line: &str,
+        replies: &[WithheldReply],
+        time: i64,
+    ) -> Result<(), StoreError> {
+        let transaction = self.writing()?;
+        let sql =
+            "INSERT INTO wire_calls SELECT seal(?1), seal(?2), COALESCE(MAX(number), 0) + 1, seal(?3), seal(?4), seal(?5), ?6
+                   FROM wire_calls WHERE session = seal(?1) AND line = seal(?2)";
+        for reply in replies {
+            let parts: Vec<String> = reply.parts.iter().map(text).collect();
+            let array = |elements: &[String]| format!("[{}]", elements.join(","));
+            let next = reply.next.map(|next| next.0.to_be_bytes());
+            transaction.run(sql, params![session, line, array(&parts), array(&reply.results), next, time])?;
+        }
+        Ok(transaction.commit()?)
     }
 }
 
 /// Reads a hash from a column.
-pub(super) fn key(bytes: &[u8], column: usize) -> rusqlite::Result<Key> {
+fn key(bytes: &[u8], column: usize) -> rusqlite::Result<Key> {
     let wrong = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(error));
     bytes.try_into().map(|bytes| Key(u128::from_be_bytes(bytes))).map_err(wrong)
+}
+
+fn elements(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
+    let text: String = row.get(column)?;
+    let wrong = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error));
+    let elements: Vec<&RawValue> = serde_json::from_str(&text).map_err(wrong)?;
+    Ok(elements.into_iter().map(|element| element.get().to_owned()).collect())
+}
+
+/// Reads a content block: a hash in quotes, or the JSON of a withheld one.
+fn part(text: String) -> ReplyPart {
+    let hash = text.trim_matches('"');
+    u128::from_str_radix(hash, 16).map_or(ReplyPart::Withheld(text.clone()), |hash| ReplyPart::Passed(Key(hash)))
+}
+
+fn text(part: &ReplyPart) -> String {
+    match part {
+        ReplyPart::Passed(key) => format!("\"{:032x}\"", key.0),
+        ReplyPart::Withheld(json) => json.clone(),
+    }
 }
 
 #[cfg(test)]
@@ -247,5 +308,25 @@ mod tests {
         assert_eq!(store.insertions("s", "").unwrap(), [insertion(7, "ab"), insertion(8, "later")]);
         assert_eq!(store.insertions("s", "agent").unwrap(), []);
         assert_eq!(store.unstage("other").unwrap(), 1);
+    }
+
+    #[test]
+    fn calls_are_stored_by_session_and_line_in_their_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path()).unwrap();
+        assert_eq!(store.offers_tool("s", "").unwrap(), None);
+        store.save_offer("s", "", true).unwrap();
+        store.save_offer("other", "", false).unwrap();
+        assert_eq!((store.offers_tool("s", "").unwrap(), store.offers_tool("other", "").unwrap()), (Some(true), Some(false)));
+        let reply = |number: u128, next| WithheldReply {
+            parts: vec![ReplyPart::Passed(Key(number)), ReplyPart::Withheld(r#"{"id":"é \"1\""}"#.to_owned())],
+            results: vec![r#"{"content":"a"}"#.to_owned(), "{}".to_owned()],
+            next,
+        };
+        let replies = [reply(7, None), reply(u128::MAX, Some(Key(8)))];
+        store.add_withheld_replies("s", "", &replies[..1], 1).unwrap();
+        store.add_withheld_replies("s", "", &replies[1..], 1).unwrap();
+        assert_eq!(store.withheld_replies("s", "").unwrap(), replies);
+        assert_eq!(store.withheld_replies("s", "agent").unwrap(), []);
     }
 }

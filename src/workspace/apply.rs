@@ -2,7 +2,7 @@
 
 use super::file::{SessionFile, SessionRows};
 use super::{ApplyError, Workspace, companions};
-use crate::fsio::{Disk, NewFile, expect_one_name, is_packed};
+use crate::fsio::{Disk, Identity, NewFile, expect_one_name, is_packed, sync_directory_of};
 use crate::model::{Address, Edit, Event, History, Operation, OperationId, OperationState, Plan, RowKind, Slot};
 use crate::planning::{Addresses, Rows, Splice, moves_turns, splice, turn_numbers};
 use crate::provider::ProviderAdapter;
@@ -113,7 +113,7 @@ pub fn apply(
     }
     // From here on the change is made, whatever fails later: the log is settled by the contents of the file.
     let carried = carry_over(disk, &path, &identity, &mut old, wait);
-    let synced = path.parent().map_or(Ok(()), |directory| disk.sync_directory(directory));
+    let synced = sync_directory_of(disk, &path);
     store.settle(key, id, OperationState::Committed)?;
     carried.and(synced).map_err(ApplyError::Unsure)?;
     Ok(Some(id))
@@ -170,6 +170,14 @@ pub(super) fn temporary(path: &Path) -> PathBuf {
 pub(super) fn discard(disk: &dyn Disk, path: &Path) {
     // A file that is missing or cannot be deleted is overwritten by the next plan.
     let _ = disk.remove(path);
+}
+
+/// Writes a file that appears complete or not at all: `write` makes it under a temporary name.
+pub(super) fn write_whole(disk: &dyn Disk, path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let temporary = temporary(path);
+    let renamed = write(&temporary).and_then(|()| disk.rename(&temporary, path));
+    renamed.inspect_err(|_| discard(disk, &temporary))?;
+    sync_directory_of(disk, path)
 }
 
 /// Refuses a file that a program keeps open for writing: after the rename, it would write to a file without a name. Waits for
@@ -314,7 +322,7 @@ fn append_late_rows(file: &mut dyn NewFile, late: &[u8], modified: i128) -> io::
 fn carry_over(
     disk: &dyn Disk,
     path: &Path,
-    old_identity: &crate::fsio::Identity,
+    old_identity: &Identity,
     old: &mut dyn Read,
     wait: &dyn Fn(Duration),
 ) -> io::Result<()> {

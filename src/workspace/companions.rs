@@ -1,15 +1,15 @@
 //! The files beside a session that belong to it: outputs that the client stores apart, and the sessions of its subagents.
 
-use super::apply::temporary;
+use super::apply::{discard, temporary, write_whole};
 use super::project::named_session;
 use super::secret_scan::SecretMatch;
 use super::{ApplyError, Found};
 use crate::engine::{self, Known, Secret, masked};
-use crate::fsio::{Disk, Entry};
+use crate::fsio::{Disk, Entry, read_whole};
 use crate::model::CompanionEdit;
 use crate::store::{LoggedCompanion, Store};
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Bytes of a file that are examined to tell a text from other data.
@@ -71,8 +71,7 @@ fn entries(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Entry>> {
 
 /// Returns the content of a text file; `None` if it is not a text.
 fn text(disk: &dyn Disk, path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
-    disk.open(path, 0)?.read_to_end(&mut bytes)?;
+    let bytes = read_whole(disk, path)?;
     Ok((!bytes[..bytes.len().min(HEAD_BYTES)].contains(&0)).then_some(bytes))
 }
 
@@ -128,7 +127,7 @@ pub fn reverted(
     }
     let (mut edits, mut changed) = (Vec::new(), Vec::new());
     for (path, LoggedCompanion { before, after, .. }) in states {
-        let now = match current(disk, &path) {
+        let now = match read_whole(disk, &path) {
             Ok(now) => now,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 changed.push(path);
@@ -143,12 +142,6 @@ pub fn reverted(
         }
     }
     Ok((edits, changed))
-}
-
-fn current(disk: &dyn Disk, path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    disk.open(path, 0)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// Writes edits of files beside a session, each by an atomic rename. If one fails, those before it are reverted.
@@ -174,9 +167,8 @@ pub(super) fn revert(disk: &dyn Disk, edits: &[CompanionEdit]) -> Result<(), App
 pub(super) fn settle(disk: &dyn Disk, store: &Store, logged: &[LoggedCompanion], is_done: bool) -> Result<(), ApplyError> {
     for change in logged {
         let (from, to) = if is_done { (change.before, change.after) } else { (change.after, change.before) };
-        // A file that is missing or cannot be deleted is overwritten by the next change.
-        let _ = disk.remove(&temporary(&change.path));
-        match current(disk, &change.path) {
+        discard(disk, &temporary(&change.path));
+        match read_whole(disk, &change.path) {
             Ok(now) if *blake3::hash(&now).as_bytes() == from => replace(disk, &change.path, &now, &store.original(&to)?)?,
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -189,22 +181,15 @@ pub(super) fn settle(disk: &dyn Disk, store: &Store, logged: &[LoggedCompanion],
 /// Replaces the content of a file, if it is as expected.
 fn replace(disk: &dyn Disk, path: &Path, before: &[u8], after: &[u8]) -> Result<(), ApplyError> {
     let modified = disk.identify(path)?.modified;
-    if current(disk, path)? != before {
+    if read_whole(disk, path)? != before {
         return Err(ApplyError::Changed);
     }
-    let temporary = temporary(path);
-    let written = disk.create(&temporary, path).and_then(|mut file| {
+    Ok(write_whole(disk, path, |temporary| {
+        let mut file = disk.create(temporary, path)?;
         file.write_all(after)?;
         file.set_modified(modified)?;
         file.sync()
-    });
-    let replaced = written.and_then(|()| disk.rename(&temporary, path));
-    if let Err(error) = replaced {
-        // A file that cannot be deleted is overwritten by the next change.
-        let _ = disk.remove(&temporary);
-        return Err(error.into());
-    }
-    Ok(path.parent().map_or(Ok(()), |directory| disk.sync_directory(directory))?)
+    })?)
 }
 
 #[cfg(test)]

@@ -2,16 +2,15 @@
 
 use super::{Found, TracePosition};
 use crate::engine::blame::{BlamedFile, EditReader, FileEdit};
-use crate::fsio::Disk;
+use crate::fsio::{Disk, read_whole};
 use crate::planning::left_offsets;
 use crate::provider::conventions;
 use crate::text::names::file_name;
-use std::io::{self, Read};
+use std::io;
 
 /// Returns the edits of a file by a session, in the order of their results, without those of turns that the user left.
 pub fn file_edits(disk: &dyn Disk, found: &Found, file: &BlamedFile) -> io::Result<Vec<FileEdit>> {
-    let mut bytes = Vec::new();
-    disk.open(&found.path, 0)?.read_to_end(&mut bytes)?;
+    let bytes = read_whole(disk, &found.path)?;
     let is_named = |name: &String| {
         let name = file_name(name);
         // JSON may write other characters in several ways.

@@ -1,13 +1,13 @@
 //! Writes forks: new session files next to their sources.
 
 use super::Workspace;
-use super::apply::{discard, temporary};
+use super::apply::write_whole;
 use super::file::SessionRows;
 use crate::fsio::Disk;
 use crate::model::{Block, BlockNumber};
 use crate::planning::{self, Conversion, ConversionSource, Fork, PlanError};
 use crate::provider::{NewSession, ProviderAdapter};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Returns the id of a new session: a UUID that depends on the session that is forked and on the time, in nanoseconds since 1970.
@@ -51,13 +51,9 @@ pub fn write_fork(disk: &dyn Disk, source: &Path, path: &Path, bytes: &[u8]) -> 
         Err(error) => return Err(error),
         Ok(_) => return Err(io::ErrorKind::AlreadyExists.into()),
     }
-    let temporary = temporary(path);
-    let written = disk.create(&temporary, source).and_then(|mut file| {
+    write_whole(disk, path, |temporary| {
+        let mut file = disk.create(temporary, source)?;
         file.write_all(bytes)?;
-        file.sync()?;
-        drop(file);
-        disk.rename(&temporary, path)
-    });
-    written.inspect_err(|_| discard(disk, &temporary))?;
-    path.parent().map_or(Ok(()), |directory| disk.sync_directory(directory))
+        file.sync()
+    })
 }

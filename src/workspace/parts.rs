@@ -1,10 +1,11 @@
 //! Sessions whose files do not hold their rows as lines: [`PartsDisk`] reads their parts, and the rows that the provider makes of them
 //! ([`SessionParts`]). A session in a database has a name below it in the place of a file.
 
-use crate::fsio::{Disk, Entry, Identity, NewFile, OpenFile};
+use crate::fsio::{Disk, Entry, Identity, OpenFile, read_whole};
 use crate::provider::{IN_DATABASE, PROVIDERS, ProviderAdapter, Queries, SessionParts};
 use rusqlite::{Connection, OpenFlags};
-use std::io::{self, Cursor, ErrorKind, Read};
+use std::borrow::Cow;
+use std::io::{self, Cursor, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use twox_hash::XxHash3_64;
@@ -34,12 +35,9 @@ impl<D: Disk> PartsDisk<D> {
     fn rows(&self, provider: &dyn ProviderAdapter, parts: &SessionParts) -> io::Result<Vec<u8>> {
         let parts = match parts {
             SessionParts::Files(paths) => {
-                let read = |(place, path): (usize, &PathBuf)| {
-                    let mut bytes = Vec::new();
-                    match self.disk.open(path, 0).and_then(|mut file| file.read_to_end(&mut bytes)) {
-                        Err(error) if place == 0 || error.kind() != ErrorKind::NotFound => Err(error),
-                        _ => Ok(bytes),
-                    }
+                let read = |(place, path): (usize, &PathBuf)| match read_whole(&self.disk, path) {
+                    Err(error) if place > 0 && error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+                    read => read,
                 };
                 paths.iter().enumerate().map(read).collect::<io::Result<Vec<Vec<u8>>>>()?
             }
@@ -107,11 +105,16 @@ fn varied(name: &str, identity: Identity) -> Identity {
     Identity { inode: (u64::MAX, XxHash3_64::oneshot(state.as_bytes())), ..identity }
 }
 
-fn only_read() -> io::Error {
-    io::Error::new(ErrorKind::ReadOnlyFilesystem, "the session is not a file of rows, and is only read")
-}
-
 impl<D: Disk> Disk for PartsDisk<D> {
+    fn below(&self) -> &dyn Disk {
+        &self.disk
+    }
+
+    fn written_below<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
+        let refused = "the session is not a file of rows, and is only read";
+        if parts(path).is_some() { Err(io::Error::new(ErrorKind::ReadOnlyFilesystem, refused)) } else { Ok(path.into()) }
+    }
+
     fn identify(&self, path: &Path) -> io::Result<Identity> {
         match parts(path) {
             None => self.disk.identify(path),
@@ -157,34 +160,6 @@ impl<D: Disk> Disk for PartsDisk<D> {
 
     fn names(&self, path: &Path) -> io::Result<u64> {
         if parts(path).is_some() { Ok(1) } else { self.disk.names(path) }
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
-        self.disk.lock(path)
-    }
-
-    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
-        if parts(path).is_some() { Err(only_read()) } else { self.disk.create(path, like) }
-    }
-
-    fn make(&self, path: &Path, is_private: bool) -> io::Result<()> {
-        if parts(path).is_some() { Err(only_read()) } else { self.disk.make(path, is_private) }
-    }
-
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        if parts(path).is_some() { Err(only_read()) } else { self.disk.append(path, bytes) }
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        if parts(to).is_some() { Err(only_read()) } else { self.disk.rename(from, to) }
-    }
-
-    fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        self.disk.sync_directory(path)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        if parts(path).is_some() { Err(only_read()) } else { self.disk.remove(path) }
     }
 
     fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32> {

@@ -5,7 +5,7 @@
 //! operation, the bytes have it too.
 
 use super::{FindError, Found};
-use crate::fsio::{Disk, Entry, Identity, NewFile, OpenFile};
+use crate::fsio::{Disk, Identity, NewFile, OpenFile};
 use crate::model::{id_starts_with, request_id, request_path};
 use crate::provider::{self, Location};
 use serde::{Deserialize, Serialize};
@@ -93,6 +93,10 @@ impl RequestDisk {
 }
 
 impl Disk for RequestDisk {
+    fn below(&self) -> &dyn Disk {
+        self.disk
+    }
+
     fn identify(&self, path: &Path) -> io::Result<Identity> {
         let Some(id) = request_id(path) else { return self.disk.identify(path) };
         let session = self.sessions.list().into_iter().find(|session| session.id == id);
@@ -111,20 +115,12 @@ impl Disk for RequestDisk {
         if request_id(path).is_some() { self.open(path, 0) } else { self.disk.open_stored(path) }
     }
 
-    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
-        self.disk.list(path)
-    }
-
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         if request_id(path).is_some() { Ok(path.to_owned()) } else { self.disk.resolve(path) }
     }
 
     fn names(&self, path: &Path) -> io::Result<u64> {
         if request_id(path).is_some() { Ok(1) } else { self.disk.names(path) }
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
-        self.disk.lock(path)
     }
 
     fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::{
-    Actor, BlockAddress, BlockChange, Delta, Key, Level, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, NewContent,
-    OperationKind, OperationState, Role, RowAddress, SentContent, Slot, WindowHunk, Words,
+    Actor, BlockAddress, BlockChange, BlockEdit, Delta, Key, Level, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind,
+    NewContent, OperationKind, OperationState, Role, RowAddress, SentContent, Slot, WindowChange, WindowHunk, Words,
 };
 
 fn export() -> Export {
@@ -74,6 +74,8 @@ fn export() -> Export {
         }),
         point: Some(0),
     };
+    let (path, addresses) = ("S/tool-results/a.txt".into(), (hash(&before), hash(&after)));
+    let companion = LoggedCompanion { operation: 2, path, before: addresses.0, after: addresses.1 };
     let snapshots = vec![Snapshot { name: "before".to_owned(), operation: 0, time: 4 }];
     Export {
         provider: "claude-code".to_owned(),
@@ -81,14 +83,7 @@ fn export() -> Export {
         project: "-p".to_owned(),
         path: "/p/S.jsonl".to_owned(),
         history: History { operations: vec![operation], snapshots, ..History::default() },
-        block_edits: [(2, vec![block_edit])].into(),
-        windows: [(2, window)].into(),
-        companions: vec![LoggedCompanion {
-            operation: 2,
-            path: "S/tool-results/a.txt".into(),
-            before: hash(&before),
-            after: hash(&after),
-        }],
+        effects: [(2, Effects { block_edits: vec![block_edit], window: Some(window), companions: vec![companion] })].into(),
         values: [before, after].into_iter().map(|value| (hash(&value), value)).collect(),
     }
 }
@@ -102,7 +97,7 @@ fn an_export_is_read_as_it_was_written() {
 fn an_export_names_no_file_outside_of_the_directory_of_the_session() {
     for path in ["../a.txt", "/etc/a.txt", "S/../../a.txt", "a.jsonl", ""] {
         let mut outside = export();
-        outside.companions[0].path = path.into();
+        outside.effects.get_mut(&2).unwrap().companions[0].path = path.into();
         assert!(Export::unpack(&outside.pack().unwrap()).is_err(), "{path}");
     }
 }

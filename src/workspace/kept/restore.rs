@@ -5,7 +5,7 @@ use super::{KeepError, KeptCopies, is_absent};
 use crate::fsio::packed_path;
 use crate::model::words;
 use crate::workspace::Found;
-use crate::workspace::apply::{discard, temporary};
+use crate::workspace::apply::write_whole;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -113,15 +113,11 @@ impl KeptCopies<'_> {
 
     /// Writes the content of a copy to a file, which appears complete or not at all; calls `before` when all of it is written.
     fn write_back(&self, copy: &Path, path: &Path, before: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
-        let temporary = temporary(path);
-        let written = private(self.disk, &temporary).and_then(|mut file| {
+        write_whole(self.disk, path, |temporary| {
+            let mut file = private(self.disk, temporary)?;
             io::copy(&mut self.disk.open(copy, 0)?, &mut file)?;
             file.sync()?;
-            drop(file);
-            before()?;
-            self.disk.rename(&temporary, path)
-        });
-        written.inspect_err(|_| discard(self.disk, &temporary))?;
-        path.parent().map_or(Ok(()), |directory| self.disk.sync_directory(directory))
+            before()
+        })
     }
 }

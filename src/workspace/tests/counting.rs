@@ -4,7 +4,7 @@ use super::file::SessionFile;
 use super::place::{Place, Step, shorten_all};
 use super::sessions::small;
 use super::*;
-use crate::fsio::{Entry, Identity, NewFile, OpenFile, RealDisk};
+use crate::fsio::{OpenFile, RealDisk};
 use crate::model::limits::HELD_FILE_BYTES;
 use crate::model::{Level, OperationKind};
 use crate::provider::Places;
@@ -52,7 +52,9 @@ impl Seek for CountingFile {
 }
 
 impl Disk for CountingDisk {
-    forward! { identify open_stored list resolve names lock create make append rename sync_directory remove writers }
+    fn below(&self) -> &dyn Disk {
+        &self.inner
+    }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
         self.opens.fetch_add(1, Ordering::SeqCst);

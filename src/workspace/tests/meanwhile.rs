@@ -3,7 +3,7 @@
 use super::place::{Place, Step, append};
 use super::sessions::{STATE, odd, small};
 use super::*;
-use crate::fsio::{Entry, Identity, NewFile, OpenFile, RealDisk};
+use crate::fsio::{Identity, NewFile, RealDisk};
 use crate::model::{Key, Level, OperationState};
 use crate::store::Store;
 use std::fs::{self, File, OpenOptions};
@@ -46,7 +46,9 @@ fn take(rows: &Mutex<Vec<String>>) -> Option<String> {
 }
 
 impl Disk for BusyDisk<'_> {
-    forward! { identify open open_stored list resolve names lock make append sync_directory remove }
+    fn below(&self) -> &dyn Disk {
+        self.inner
+    }
 
     fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
         while let Some(row) = take(&self.at_create) {

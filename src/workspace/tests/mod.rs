@@ -1,9 +1,6 @@
 //! Tests reading and changing sessions with failing disks, concurrent writers and malformed input.
 #![expect(clippy::disallowed_methods, reason = "tests write the files that they read")]
 
-#[macro_use]
-mod forward;
-
 mod block_edits;
 mod branches;
 mod counting;

@@ -3,7 +3,7 @@
 use super::list::scan;
 use super::*;
 use crate::fsio::failing::FailingDisk;
-use crate::fsio::{Entry, Identity, NewFile, OpenFile, RealDisk};
+use crate::fsio::{OpenFile, RealDisk};
 use crate::model::{Block, FileUsage, RowKind, Session, Zone};
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::{FileKind, PROVIDERS, sniff};
@@ -149,7 +149,9 @@ struct ReplacingDisk<'a> {
 }
 
 impl Disk for ReplacingDisk<'_> {
-    forward! { identify open_stored list resolve names lock create make append rename sync_directory remove writers }
+    fn below(&self) -> &dyn Disk {
+        &self.inner
+    }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
         let file = self.inner.open(path, offset);
