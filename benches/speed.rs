@@ -393,7 +393,8 @@ fn write_session(generator: &Generator, file: &Path, megabytes: u64) {
 
 /// A session as if nothing of it had ever left the window, and the content of each block.
 fn whole(path: &Path) -> (Analysis, Vec<String>) {
-    let session = workspace::load(&RealDisk, &Cache::none(), &ClaudeCode, path, "session".into()).expect("the session is read");
+    let session =
+        workspace::load(&RealDisk, &Cache::default(), &ClaudeCode, path, "session".into()).expect("the session is read");
     let window = ClaudeCode.window(&session);
     let mut reading = engine::read(session, window, &ReadSettings::default());
     reading.window.blocks = reading.session.blocks.iter().map(|block| block.number).collect();

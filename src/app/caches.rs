@@ -14,25 +14,26 @@ impl Env {
     /// Returns the user's cache, or one that stores nothing; it is opened at the first call.
     pub fn cache(&self) -> &Arc<Cache> {
         let open =
-            || self.cache_directory(CACHE_FILE).map_or_else(Cache::none, |(directory, seal)| Cache::open(&directory, &seal));
+            || self.cache_directory(CACHE_FILE).map_or_else(Cache::default, |(directory, seal)| Cache::open(&directory, &seal));
         self.cache.get_or_init(|| Arc::new(open()))
     }
 
     /// Returns the cache of session totals, or one that stores nothing.
     pub fn totals(&self) -> TotalsCache {
-        self.cache_directory(TOTALS_FILE).map_or_else(TotalsCache::none, |(directory, seal)| TotalsCache::at(&directory, &seal))
+        self.cache_directory(TOTALS_FILE)
+            .map_or_else(TotalsCache::default, |(directory, seal)| TotalsCache::at(&directory, &seal))
     }
 
     /// Returns the cache of bills, or one that stores nothing.
     pub fn bills(&self) -> BillsCache {
         let directory = self.cache_directory(BILLS_FILE).and_then(|_| self.cache_directory(SUMS_FILE));
-        directory.map_or_else(BillsCache::none, |(directory, seal)| BillsCache::at(&directory, &seal))
+        directory.map_or_else(BillsCache::default, |(directory, seal)| BillsCache::at(&directory, &seal))
     }
 
     /// Returns the index of memory, or one that stores nothing.
     pub fn memory_index(&self) -> MemoryIndex {
         let directory = self.cache_directory(MEMORY_INDEX_FILE);
-        directory.map_or_else(MemoryIndex::none, |(directory, seal)| MemoryIndex::open(&directory, &seal))
+        directory.map_or_else(MemoryIndex::default, |(directory, seal)| MemoryIndex::open(&directory, &seal))
     }
 
     /// Opens the index of search; one that is lost with the process if it cannot be kept.

@@ -139,7 +139,7 @@ fn turns_have_the_numbers_of_the_analysis() {
             continue;
         };
         let (provider, id) = (found.provider, found.location.id.clone());
-        let session = load(&RealDisk, &Cache::none(), provider, &path, id).unwrap();
+        let session = load(&RealDisk, &Cache::default(), provider, &path, id).unwrap();
         if session.inherited_rows() > 0 {
             // The rows of the session that it continues are in another file.
             continue;

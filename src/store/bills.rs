@@ -2,13 +2,12 @@
 //! sessions that did not change, and only the sums if none did.
 
 use super::seal::Seal;
-use super::whole_file;
+use super::whole_file::{Parts, WholeFile, content, with_hash};
 use crate::engine::UsageSums;
 use crate::fsio::{Disk, Identity};
 use crate::model::{FileUsage, Key};
-use rustc_hash::FxHashMap;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
+use std::path::Path;
 
 /// Version of the bills and sums; increased when their form or meaning changes, or a built-in price. Those of another version are ignored.
 const FORMAT: u8 = 1;
@@ -22,59 +21,44 @@ pub const SUMS_FILE: &str = "sums";
 pub type BilledState = (Identity, Key);
 
 /// The cache of bills. Every failure is a miss.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct BillsCache {
-    files: Option<[PathBuf; 2]>,
-    seal: Seal,
+    bills: WholeFile,
+    sums: WholeFile,
 }
 
 impl BillsCache {
-    /// Returns a cache without a file: every lookup is a miss, every write a no-op.
-    pub fn none() -> BillsCache {
-        BillsCache { files: None, seal: Seal::default() }
-    }
-
-    /// Returns the cache in a directory where the files must exist: each new file takes the mode of the old one.
+    /// Returns the cache in a directory where the files must exist; the default is one without files.
     pub fn at(directory: &Path, seal: &Seal) -> BillsCache {
-        BillsCache { files: Some([BILLS_FILE, SUMS_FILE].map(|name| directory.join(name))), seal: seal.clone() }
+        let [bills, sums] = [BILLS_FILE, SUMS_FILE].map(|name| WholeFile::at(directory.join(name), seal));
+        BillsCache { bills, sums }
     }
 
     pub fn read(&self, disk: &dyn Disk) -> KnownBills {
-        self.files.as_ref().and_then(|[path, _]| KnownBills::parse(whole_file::read(disk, path, &self.seal)?)).unwrap_or_default()
+        KnownBills(self.bills.read(disk).and_then(|bytes| Parts::parse(FORMAT, bytes)).unwrap_or_default())
     }
 
     pub fn sums(&self, disk: &dyn Disk) -> Option<(Key, UsageSums)> {
-        let [_, path] = self.files.as_ref()?;
-        postcard::from_bytes(whole_file::content(FORMAT, &whole_file::read(disk, path, &self.seal)?)?).ok()
+        postcard::from_bytes(content(FORMAT, &self.sums.read(disk)?)?).ok()
     }
 
     pub fn remember_sums(&self, disk: &dyn Disk, key: Key, sums: &UsageSums) {
-        if let Some([_, path]) = &self.files {
-            whole_file::replace(disk, path, &self.seal, || {
-                Some(whole_file::with_hash(FORMAT, &postcard::to_stdvec(&(key, sums)).ok()?))
-            });
-        }
+        self.sums.replace(disk, || Some(with_hash(FORMAT, &postcard::to_stdvec(&(key, sums)).ok()?)));
     }
 
     /// Stores the bills of all session files; those of a file without new bills are the known ones.
     pub fn remember(&self, disk: &dyn Disk, known: &KnownBills, files: &[(&Path, BilledState, Option<&FileUsage>)]) {
-        if let Some([path, _]) = &self.files {
-            whole_file::replace(disk, path, &self.seal, || known.with(files));
-        }
+        self.bills.replace(disk, || known.with(files));
     }
 }
 
 /// The packed bills of session files. Those of a file are unpacked on request.
 #[derive(Debug, Default)]
-pub struct KnownBills {
-    /// The file: its content begins with the paths and states of the session files, and the lengths of their parts; the parts follow.
-    bytes: Vec<u8>,
-    files: FxHashMap<String, (BilledState, Range<usize>)>,
-}
+pub struct KnownBills(Parts<BilledState>);
 
 impl KnownBills {
     pub fn count(&self) -> usize {
-        self.files.len()
+        self.0.places.len()
     }
 
     /// Returns the bills of a session file; `None` if its state has changed.
@@ -83,35 +67,20 @@ impl KnownBills {
     }
 
     fn part(&self, path: &Path, state: &BilledState) -> Option<&[u8]> {
-        let (known, range) = self.files.get(path.to_str()?)?;
-        self.bytes.get(range.clone()).filter(|_| known == state)
-    }
-
-    /// Parses the file; empty if it is damaged or of another version.
-    fn parse(bytes: Vec<u8>) -> Option<KnownBills> {
-        let (index, parts): (Vec<(String, BilledState, u32)>, _) =
-            postcard::take_from_bytes(whole_file::content(FORMAT, &bytes)?).ok()?;
-        let mut end = bytes.len() - parts.len();
-        let place = |(path, state, length)| {
-            let start = end;
-            end += length as usize;
-            (path, (state, start..end))
-        };
-        Some(KnownBills { files: index.into_iter().map(place).collect(), bytes })
+        self.0.part(path.to_str()?).filter(|(known, _)| *known == state).map(|(_, part)| part)
     }
 
     /// Serializes the bills of files, of which those without new ones are known.
     fn with(&self, files: &[(&Path, BilledState, Option<&FileUsage>)]) -> Option<Vec<u8>> {
-        let (mut index, mut parts) = (Vec::with_capacity(files.len()), Vec::new());
+        let mut parts: Vec<(&str, BilledState, Cow<'_, [u8]>)> = Vec::with_capacity(files.len());
         for (path, state, usage) in files {
-            let start = parts.len();
-            match usage {
-                Some(usage) => parts = postcard::to_extend(usage, parts).ok()?,
-                None => parts.extend_from_slice(self.part(path, state)?),
-            }
-            index.extend(path.to_str().map(|path| (path, *state, (parts.len() - start) as u32)));
+            let part = match usage {
+                Some(usage) => postcard::to_stdvec(usage).ok()?.into(),
+                None => self.part(path, state)?.into(),
+            };
+            parts.extend(path.to_str().map(|path| (path, *state, part)));
         }
-        Some(whole_file::with_hash(FORMAT, &[postcard::to_stdvec(&index).ok()?, parts].concat()))
+        Parts::pack(FORMAT, &parts)
     }
 }
 
@@ -126,15 +95,12 @@ mod tests {
         let (old, new) = ((Identity::default(), Key(1)), (Identity { bytes: 7, ..Identity::default() }, Key(1)));
         let (a, b) = (Path::new("/p/a"), Path::new("/p/b"));
         let first = KnownBills::default().with(&[(a, old, Some(&usage("opus"))), (b, old, Some(&usage("haiku")))]).unwrap();
-        let first = KnownBills::parse(first).unwrap();
+        let known = |bytes| KnownBills(Parts::parse(FORMAT, bytes).unwrap());
+        let first = known(first);
         assert_eq!((first.of_file(a, &old), first.of_file(a, &new)), (Some(usage("opus")), None));
         assert_eq!(first.of_file(b, &(old.0, Key(2))), None, "other figures in the log");
-        let bytes = first.with(&[(b, old, None), (a, new, Some(&usage("sonnet")))]).unwrap();
-        let second = KnownBills::parse(bytes.clone()).unwrap();
+        let second = known(first.with(&[(b, old, None), (a, new, Some(&usage("sonnet")))]).unwrap());
         assert_eq!((second.of_file(b, &old), second.of_file(a, &new)), (Some(usage("haiku")), Some(usage("sonnet"))));
-        for place in 0..bytes.len() {
-            assert!(KnownBills::parse(bytes[..place].to_vec()).is_none(), "cut at {place}");
-        }
     }
 
     #[test]

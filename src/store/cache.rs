@@ -1,13 +1,13 @@
-use super::disposable::{Form, opened};
+use super::database::{Statements, first};
+use super::disposable::{Disposable, Form, opened};
 use super::packed;
 use super::seal::Seal;
 use crate::fsio::Identity;
 use crate::model::limits::{CACHE_PLANS, CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
 use crate::model::{Address, Block, Key, Segment};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use rustc_hash::FxHashSet;
 use std::path::Path;
-use std::sync::Mutex;
 use std::time::Duration;
 
 /// File name of the cache.
@@ -40,9 +40,10 @@ fn insert_counts<'a>(db: &Connection, blocks: impl IntoIterator<Item = &'a Block
     Ok(())
 }
 
-/// The cache of one user; holds `None` if there is no usable cache.
+/// The cache of one user; the default is one without a file.
+#[derive(Default)]
 pub struct Cache {
-    connection: Option<Mutex<Connection>>,
+    database: Disposable,
     seal: Seal,
 }
 
@@ -58,19 +59,13 @@ pub struct CachedFile {
 }
 
 impl Cache {
-    /// Returns a cache without a file: every lookup is a miss, every write a no-op.
-    pub fn none() -> Cache {
-        Cache { connection: None, seal: Seal::default() }
-    }
-
-    /// Opens the cache in `directory`; a broken one is replaced. If that is impossible, the result is as [`Cache::none`].
+    /// Opens the cache in `directory`; a broken one is replaced. If that is impossible, it has no file.
     pub fn open(directory: &Path, seal: &Seal) -> Cache {
-        Cache { connection: connect(directory, seal).ok().map(Mutex::new), seal: seal.clone() }
+        Cache { database: Disposable::new(connect(directory, seal)), seal: seal.clone() }
     }
 
     fn with<T>(&self, run: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Option<T> {
-        let mut connection = self.connection.as_ref()?.lock().ok()?;
-        run(&mut connection).ok()
+        self.database.with(run)
     }
 
     pub fn file(&self, path: &Path) -> Option<CachedFile> {
@@ -79,10 +74,7 @@ impl Cache {
             let (identity, probe): (Vec<u8>, Vec<u8>) = db
                 .prepare_cached("SELECT identity, open(probe) FROM files WHERE path = mask(?1)")?
                 .query_row([path], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let pieces: Vec<i64> = db
-                .prepare_cached("SELECT rowid FROM segments WHERE path = mask(?1) ORDER BY start")?
-                .query_map([path], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
+            let pieces: Vec<i64> = db.rows("SELECT rowid FROM segments WHERE path = mask(?1) ORDER BY start", [path], first)?;
             Ok((identity, probe, pieces))
         })?;
         let mut segment = Segment::default();
@@ -138,13 +130,13 @@ impl Cache {
     /// Returns the number of cached segments of a session file.
     fn pieces(&self, name: &str) -> u64 {
         let count = "SELECT count(*) FROM segments WHERE path = mask(?1)";
-        self.with(|db| db.query_row(count, [name], |row| row.get::<_, i64>(0))).map_or(0, |count| count as u64)
+        self.with(|db| db.query_row(count, [name], first::<i64>)).map_or(0, |count| count as u64)
     }
 
     /// Returns the cached hash of a session file that is still in this state.
     pub fn hash(&self, path: &Path, identity: &Identity) -> Option<Address> {
         let of = params![path.to_str()?, postcard::to_stdvec(identity).ok()?];
-        self.with(|db| db.query_row("SELECT open(hash) FROM files WHERE path = mask(?1) AND identity = ?2", of, |row| row.get(0)))
+        self.with(|db| db.query_row("SELECT open(hash) FROM files WHERE path = mask(?1) AND identity = ?2", of, first))
     }
 
     /// Stores the hash of a session file in this state, if its rows are cached.
@@ -156,22 +148,19 @@ impl Cache {
 
     /// True if any count is cached: otherwise no lookup can hit.
     pub fn has_counts(&self) -> bool {
-        self.with(|db| db.query_row("SELECT 1 FROM counts LIMIT 1", [], |_| Ok(())).optional()).flatten().is_some()
+        self.with(|db| db.row("SELECT 1 FROM counts LIMIT 1", [], first::<i64>)).flatten().is_some()
     }
 
     /// Returns the cached o200k count of a content.
     pub fn count(&self, hash: Key) -> Option<u32> {
-        self.with(|db| {
-            db.prepare_cached("SELECT o200k FROM counts WHERE hash = mask(?1)")?
-                .query_row([hash.0.to_le_bytes()], |row| row.get(0))
-        })
+        self.with(|db| db.row("SELECT o200k FROM counts WHERE hash = mask(?1)", [hash.0.to_le_bytes()], first)).flatten()
     }
 
     /// Returns the cached topics of a session file that is still in this state.
     pub fn topics(&self, path: &Path, identity: &Identity) -> Option<Vec<u8>> {
         let of = params![path.to_str()?, postcard::to_stdvec(identity).ok()?];
         let select = "SELECT open(topics) FROM topics WHERE path = seal(?1) AND identity = ?2";
-        self.with(|db| db.prepare_cached(select)?.query_row(of, |row| row.get(0)))
+        self.with(|db| db.row(select, of, first)).flatten()
     }
 
     /// Stores the topics of session files, each with the state of the file.
@@ -183,8 +172,8 @@ impl Cache {
             let transaction = db.transaction()?;
             for (path, identity, topics) in topics {
                 let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(identity)) else { continue };
-                transaction
-                    .execute("INSERT OR REPLACE INTO topics VALUES (seal(?1), ?2, seal(?3))", params![path, identity, topics])?;
+                let sql = "INSERT OR REPLACE INTO topics VALUES (seal(?1), ?2, seal(?3))";
+                transaction.run(sql, params![path, identity, topics])?;
             }
             transaction.commit()
         });
@@ -193,8 +182,7 @@ impl Cache {
     /// Removes the topics of all session files but these.
     pub fn retain_topics(&self, paths: &FxHashSet<&Path>) {
         self.with(|db| {
-            let known: Vec<String> =
-                db.prepare_cached("SELECT open(path) FROM topics")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            let known: Vec<String> = db.rows("SELECT open(path) FROM topics", [], first)?;
             for path in known.iter().filter(|path| !paths.contains(Path::new(path))) {
                 db.execute("DELETE FROM topics WHERE path = seal(?1)", [path])?;
             }
@@ -205,7 +193,7 @@ impl Cache {
     /// Returns a cached plan by the hash of its inputs.
     pub fn plan(&self, key: Key) -> Option<Vec<u8>> {
         let select = "SELECT open(plan) FROM plans WHERE key = mask(?1)";
-        self.with(|db| db.query_row(select, [key.0.to_le_bytes()], |row| row.get(0)).optional()).flatten()
+        self.with(|db| db.row(select, [key.0.to_le_bytes()], first)).flatten()
     }
 
     /// Stores a plan in place of the oldest one.

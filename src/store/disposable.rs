@@ -4,6 +4,7 @@ use super::seal::Seal;
 use crate::fsio::{Disk, RealDisk};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, ffi};
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::Duration;
 
 pub(super) struct Form {
@@ -15,6 +16,21 @@ pub(super) struct Form {
     pub settings: &'static str,
     /// The statements that replace its tables by empty ones.
     pub tables: &'static str,
+}
+
+/// A database whose every failure is a miss; without one, every lookup is a miss and every write a no-op.
+#[derive(Default)]
+pub(super) struct Disposable(Option<Mutex<Connection>>);
+
+impl Disposable {
+    pub fn new(opened: rusqlite::Result<Connection>) -> Disposable {
+        Disposable(opened.ok().map(Mutex::new))
+    }
+
+    pub fn with<T>(&self, run: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Option<T> {
+        let mut connection = self.0.as_ref()?.lock().ok()?;
+        run(&mut connection).ok()
+    }
 }
 
 /// Opens a database in a directory, or creates it, and returns it with the version that it had; 0 if it is new. One that is damaged, or

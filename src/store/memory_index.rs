@@ -2,13 +2,13 @@
 //!
 //! It is disposable: every failure is a miss, and a deleted index is built again from the session files.
 
-use super::disposable::{Form, opened};
+use super::database::Statements;
+use super::disposable::{Disposable, Form, opened};
 use super::seal::Seal;
 use crate::fsio::Identity;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::params;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Duration;
 
 /// File name of the index.
@@ -25,9 +25,8 @@ const FORM: Form = Form {
 };
 
 /// The index of one user; without a file, every lookup is a miss and every write a no-op.
-pub struct MemoryIndex {
-    connection: Option<Mutex<Connection>>,
-}
+#[derive(Default)]
+pub struct MemoryIndex(Disposable);
 
 /// The indexed facts of a session file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,50 +38,33 @@ pub struct IndexedFile {
 }
 
 impl MemoryIndex {
-    pub fn none() -> MemoryIndex {
-        MemoryIndex { connection: None }
-    }
-
-    /// Opens the index in an existing directory, or creates it. If that is impossible, the result is as [`MemoryIndex::none`].
+    /// Opens the index in an existing directory, or creates it. If that is impossible, the result is the default.
     pub fn open(directory: &Path, seal: &Seal) -> MemoryIndex {
-        MemoryIndex { connection: opened(directory, &FORM, seal).ok().map(|(db, _)| Mutex::new(db)) }
-    }
-
-    fn with<T>(&self, run: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Option<T> {
-        let mut connection = self.connection.as_ref()?.lock().ok()?;
-        run(&mut connection).ok()
+        MemoryIndex(Disposable::new(opened(directory, &FORM, seal).map(|(db, _)| db)))
     }
 
     pub fn file(&self, path: &Path) -> Option<IndexedFile> {
         let path = path.to_str()?;
         let sql = "SELECT identity, open(directory), open(facts) FROM files WHERE path = seal(?1)";
-        let (identity, directory, facts): (Vec<u8>, String, Vec<u8>) = self
-            .with(|db| {
-                let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-                db.prepare_cached(sql)?.query_row([path], row).optional()
-            })
-            .flatten()?;
+        let found = self.0.with(|db| db.row(sql, [path], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))));
+        let (identity, directory, facts): (Vec<u8>, String, Vec<u8>) = found.flatten()?;
         let identity = postcard::from_bytes(&identity).ok()?;
         Some(IndexedFile { identity, directory, facts })
     }
 
     /// Returns the working directories of the indexed session files.
     pub fn directories(&self) -> HashMap<PathBuf, PathBuf> {
-        let read = self.with(|db| {
-            let mut select = db.prepare_cached("SELECT open(path), open(directory) FROM files")?;
-            let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-            rows.map(|row| row.map(|(path, directory)| (path.into(), directory.into()))).collect()
-        });
-        read.unwrap_or_default()
+        let sql = "SELECT open(path), open(directory) FROM files";
+        let read =
+            self.0.with(|db| db.rows(sql, [], |row| Ok((row.get::<_, String>(0)?.into(), row.get::<_, String>(1)?.into()))));
+        read.unwrap_or_default().into_iter().collect()
     }
 
     /// Stores the facts of a session file.
     pub fn remember(&self, path: &Path, file: &IndexedFile) {
         let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(&file.identity)) else { return };
-        self.with(|db| {
-            db.prepare_cached("INSERT OR REPLACE INTO files VALUES (seal(?1), ?2, seal(?3), seal(?4))")?
-                .execute(params![path, identity, file.directory, file.facts])
-        });
+        let sql = "INSERT OR REPLACE INTO files VALUES (seal(?1), ?2, seal(?3), seal(?4))";
+        self.0.with(|db| db.run(sql, params![path, identity, file.directory, file.facts]));
     }
 }
 
@@ -113,7 +95,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(MEMORY_INDEX_FILE), "not a database, but long enough to look like one").unwrap();
         for (index, expected) in
-            [(MemoryIndex::none(), None), (MemoryIndex::open(directory.path(), &Seal::default()), Some(file(b"")))]
+            [(MemoryIndex::default(), None), (MemoryIndex::open(directory.path(), &Seal::default()), Some(file(b"")))]
         {
             index.remember(Path::new("/s"), &file(b""));
             assert_eq!(index.file(Path::new("/s")), expected);

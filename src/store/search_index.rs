@@ -3,11 +3,12 @@
 //! It is disposable: without it, or while another process writes it, files are read again. The words of one reading are a segment:
 //! later ones do not change it. Small segments are joined when there are many.
 
+use super::database::{Statements, first};
 use super::disposable::{Form, opened, prepared};
 use super::seal::Seal;
 use crate::engine::search::{FileTerms, Posting, read_postings, write_postings};
 use crate::fsio::Identity;
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::time::Duration;
@@ -100,26 +101,21 @@ impl SearchIndex {
 
     /// Returns the fingerprints of all files, each with the number of the file.
     pub fn fingerprints(&self) -> rusqlite::Result<Vec<(i64, i64)>> {
-        let mut select = self.connection.prepare_cached("SELECT fingerprint, id FROM files")?;
-        select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        self.connection.rows("SELECT fingerprint, id FROM files", [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// Returns the state in which a file is known.
     pub fn file(&self, path: &Path) -> rusqlite::Result<Option<IndexedSession>> {
-        let mut select = self.connection.prepare_cached("SELECT id, identity, stamp FROM files WHERE path = seal(?1)")?;
-        let row = |row: &rusqlite::Row<'_>| {
+        let sql = "SELECT id, identity, stamp FROM files WHERE path = seal(?1)";
+        self.connection.row(sql, [path.to_string_lossy()], |row| {
             let identity = postcard::from_bytes(&row.get::<_, Vec<u8>>(1)?).unwrap_or_default();
             Ok(IndexedSession { id: row.get(0)?, identity, stamp: row.get(2)? })
-        };
-        select.query_row([path.to_string_lossy()], row).optional()
+        })
     }
 
     /// Returns what the next reading of a file continues with.
     pub fn state(&self, file: i64) -> rusqlite::Result<Option<Vec<u8>>> {
-        self.connection
-            .prepare_cached("SELECT open(state) FROM files WHERE id = ?1")?
-            .query_row([file], |row| row.get(0))
-            .optional()
+        self.connection.row("SELECT open(state) FROM files WHERE id = ?1", [file], first)
     }
 
     /// Adds what was read, as one segment, and deletes what is known of files that are gone.
@@ -127,9 +123,9 @@ impl SearchIndex {
     pub fn write(&mut self, read: &[ReadSession<'_>], gone: &[i64]) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         gone.iter().try_for_each(|file| forget(&transaction, *file))?;
-        let first = transaction.query_row("SELECT coalesce(max(id), 0) + 1 FROM turns", [], |row| row.get::<_, u32>(0))?;
+        let start: u32 = transaction.query_row("SELECT coalesce(max(id), 0) + 1 FROM turns", [], first)?;
         let mut segment = Segment::default();
-        let mut next = first;
+        let mut next = start;
         for session in read {
             let file = write_file(&transaction, &self.seal, session)?;
             let mut insert = transaction.prepare_cached("INSERT INTO turns VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, seal(?8), ?9)")?;
@@ -149,14 +145,14 @@ impl SearchIndex {
                     turn.is_left
                 ])?;
             }
-            segment.add(&session.terms, next - first);
+            segment.add(&session.terms, next - start);
             next += session.terms.turns.len() as u32;
         }
-        if next > first {
+        if next > start {
             let words = segment.words();
-            insert_segment(&transaction, first, next - 1, words.iter().map(|(word, postings)| (*word, postings.as_slice())))?;
+            insert_segment(&transaction, start, next - 1, words.iter().map(|(word, postings)| (*word, postings.as_slice())))?;
         }
-        let count: u32 = transaction.query_row("SELECT count(*) FROM segments", [], |row| row.get(0))?;
+        let count: u32 = transaction.query_row("SELECT count(*) FROM segments", [], first)?;
         if count > MOST_SEGMENTS {
             join_segments(&transaction)?;
         }
@@ -164,26 +160,22 @@ impl SearchIndex {
     }
 
     pub fn turn_count(&self) -> rusqlite::Result<u32> {
-        self.connection.query_row("SELECT coalesce(max(id), 0) FROM turns", [], |row| row.get(0))
+        self.connection.query_row("SELECT coalesce(max(id), 0) FROM turns", [], first)
     }
 
     pub fn file_count(&self) -> rusqlite::Result<u32> {
-        self.connection.query_row("SELECT count(*) FROM files", [], |row| row.get(0))
+        self.connection.query_row("SELECT count(*) FROM files", [], first)
     }
 
     /// Returns the postings of words in each segment, with the number of its first turn.
     pub fn postings(&self, words: &[String]) -> rusqlite::Result<Vec<(u32, Vec<u8>)>> {
-        let mut segments = self.connection.prepare_cached("SELECT id, first FROM segments")?;
-        let segments: Vec<(i64, u32)> =
-            segments.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
-        let mut select =
-            self.connection.prepare_cached("SELECT open(postings) FROM words WHERE segment = ?1 AND word = seal(?2)")?;
+        let sql = "SELECT id, first FROM segments";
+        let segments: Vec<(i64, u32)> = self.connection.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let sql = "SELECT open(postings) FROM words WHERE segment = ?1 AND word = seal(?2)";
         let mut found = Vec::new();
-        for (segment, first) in segments {
+        for (segment, start) in segments {
             for word in words {
-                if let Some(postings) = select.query_row(params![segment, word], |row| row.get(0)).optional()? {
-                    found.push((first, postings));
-                }
+                found.extend(self.connection.row(sql, params![segment, word], first)?.map(|postings| (start, postings)));
             }
         }
         Ok(found)
@@ -204,18 +196,13 @@ impl SearchIndex {
             "SELECT {word} AS text, length(postings) FROM words
              WHERE segment IN (SELECT id FROM segments) AND text >= ?1 AND text < ?2"
         );
-        let mut select = self.connection.prepare_cached(&sql)?;
-        let rows = select.query_map([first.to_string(), after.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        rows.collect()
+        self.connection.rows(&sql, [first.to_string(), after.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     pub fn turns_of(&self, files: &[i64]) -> rusqlite::Result<FxHashSet<u32>> {
-        let mut select = self.connection.prepare_cached("SELECT id FROM turns WHERE file = ?1")?;
         let mut turns = FxHashSet::default();
         for file in files {
-            for turn in select.query_map([file], |row| row.get::<_, u32>(0))? {
-                turns.insert(turn?);
-            }
+            turns.extend(self.connection.rows("SELECT id FROM turns WHERE file = ?1", [file], first::<u32>)?);
         }
         Ok(turns)
     }
@@ -224,8 +211,7 @@ impl SearchIndex {
     pub fn turn(&self, turn: u32) -> rusqlite::Result<Option<IndexedTurn>> {
         let sql = "SELECT file, number, block, time, start, open(content), is_left,
             (SELECT min(start) FROM turns AS after WHERE after.file = turns.file AND after.number = turns.number + 1) FROM turns WHERE id = ?1";
-        let mut select = self.connection.prepare_cached(sql)?;
-        let row = |row: &rusqlite::Row<'_>| {
+        self.connection.row(sql, [turn], |row| {
             Ok(IndexedTurn {
                 file: row.get(0)?,
                 number: row.get(1)?,
@@ -236,8 +222,7 @@ impl SearchIndex {
                 content: row.get::<_, i64>(5)?.cast_unsigned(),
                 is_left: row.get(6)?,
             })
-        };
-        select.query_row([turn], row).optional()
+        })
     }
 }
 
@@ -248,34 +233,31 @@ fn write_file(transaction: &Transaction<'_>, seal: &Seal, session: &ReadSession<
     let fingerprint = fingerprint(seal, session.path, &session.identity, session.stamp);
     if let Some(file) = session.continues {
         let sql = "UPDATE files SET identity = ?2, stamp = ?3, state = seal(?4), fingerprint = ?5 WHERE id = ?1";
-        transaction.prepare_cached(sql)?.execute(params![file, identity, session.stamp, session.state, fingerprint])?;
+        transaction.run(sql, params![file, identity, session.stamp, session.state, fingerprint])?;
         return Ok(file);
     }
-    let known = transaction
-        .prepare_cached("SELECT id FROM files WHERE path = seal(?1)")?
-        .query_row([&path], |row| row.get(0))
-        .optional()?;
+    let known = transaction.row("SELECT id FROM files WHERE path = seal(?1)", [&path], first)?;
     known.map(|file| forget(transaction, file)).transpose()?;
     let sql = "INSERT INTO files (path, identity, stamp, state, fingerprint) VALUES (seal(?1), ?2, ?3, seal(?4), ?5)";
-    transaction.prepare_cached(sql)?.execute(params![path, identity, session.stamp, session.state, fingerprint])?;
+    transaction.run(sql, params![path, identity, session.stamp, session.state, fingerprint])?;
     Ok(transaction.last_insert_rowid())
 }
 
 /// Deletes a file and its turns. Their postings go when segments are joined.
 fn forget(transaction: &Transaction<'_>, file: i64) -> rusqlite::Result<()> {
-    transaction.prepare_cached("DELETE FROM turns WHERE file = ?1")?.execute([file])?;
-    transaction.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([file]).map(drop)
+    transaction.run("DELETE FROM turns WHERE file = ?1", [file])?;
+    transaction.run("DELETE FROM files WHERE id = ?1", [file]).map(drop)
 }
 
 /// Returns the turn of a file with a number that continues no other one.
 fn turn_of(transaction: &Transaction<'_>, file: i64, number: u32) -> rusqlite::Result<Option<u32>> {
     let sql = "SELECT id FROM turns WHERE file = ?1 AND number = ?2 AND continues IS NULL";
-    transaction.prepare_cached(sql)?.query_row(params![file, number], |row| row.get(0)).optional()
+    transaction.row(sql, params![file, number], first)
 }
 
 fn continued(connection: &Connection) -> rusqlite::Result<FxHashMap<u32, u32>> {
-    let mut select = connection.prepare_cached("SELECT id, continues FROM turns WHERE continues IS NOT NULL")?;
-    select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    let sql = "SELECT id, continues FROM turns WHERE continues IS NOT NULL";
+    Ok(connection.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
 }
 
 /// Writes a segment with turns from `first` to `last`; `words` are in order.
@@ -298,18 +280,14 @@ fn insert_segment<'a>(
 
 /// Joins the smallest segments to one. Turns that continue another one become a part of it; those of files that are gone are left out.
 fn join_segments(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-    let mut select = transaction.prepare("SELECT id, first, last FROM segments ORDER BY bytes")?;
-    let segments: Vec<(i64, u32, u32)> =
-        select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<rusqlite::Result<_>>()?;
+    let sql = "SELECT id, first, last FROM segments ORDER BY bytes";
+    let segments: Vec<(i64, u32, u32)> = transaction.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let small = &segments[..segments.len().saturating_sub(LEFT_SEGMENTS - 1)];
     let firsts: FxHashMap<i64, u32> = small.iter().map(|(id, first, _)| (*id, *first)).collect();
     let continued = continued(transaction)?;
     let mut live = FxHashSet::default();
-    let mut ids = transaction.prepare("SELECT id FROM turns WHERE id BETWEEN ?1 AND ?2")?;
-    for (_, first, last) in small {
-        for turn in ids.query_map([first, last], |row| row.get::<_, u32>(0))? {
-            live.insert(turn?);
-        }
+    for (_, start, end) in small {
+        live.extend(transaction.rows("SELECT id FROM turns WHERE id BETWEEN ?1 AND ?2", [start, end], first::<u32>)?);
     }
     let mut joined_turns = FxHashSet::default();
     let mut turn_of = |segment: i64, turn: u32| {

@@ -4,15 +4,13 @@
 //! pages, and copying each value out of them.
 
 use super::seal::Seal;
-use super::whole_file;
+use super::whole_file::{Parts, WholeFile};
 use crate::fsio::{Disk, Identity};
 use crate::provider::Totals;
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::Range;
-use std::path::{Path, PathBuf, is_separator};
+use std::path::{Path, is_separator};
 use std::sync::Arc;
 
 /// Version of the totals; increased when their form or meaning changes, or more of a title is masked. Totals of another version are
@@ -23,33 +21,24 @@ const FORMAT: u8 = 11;
 pub const TOTALS_FILE: &str = "totals";
 
 /// The cache of totals. Every failure is a miss.
-#[derive(Debug)]
-pub struct TotalsCache {
-    file: Option<PathBuf>,
-    seal: Seal,
-}
+#[derive(Debug, Default)]
+pub struct TotalsCache(WholeFile);
 
 impl TotalsCache {
-    /// Returns a cache without a file: every lookup is a miss, every write a no-op.
-    pub fn none() -> TotalsCache {
-        TotalsCache { file: None, seal: Seal::default() }
-    }
-
-    /// Returns the cache in a directory where the file must exist: each new file takes the mode of the old one.
+    /// Returns the cache in a directory where the file must exist; the default is one without a file.
     pub fn at(directory: &Path, seal: &Seal) -> TotalsCache {
-        TotalsCache { file: Some(directory.join(TOTALS_FILE)), seal: seal.clone() }
+        TotalsCache(WholeFile::at(directory.join(TOTALS_FILE), seal))
     }
 
     pub fn read(&self, disk: &dyn Disk) -> KnownTotals {
-        self.file.as_ref().and_then(|path| KnownTotals::parse(whole_file::read(disk, path, &self.seal)?)).unwrap_or_default()
+        KnownTotals(self.0.read(disk).and_then(|bytes| Parts::parse(FORMAT, bytes)).unwrap_or_default())
     }
 
     /// Stores totals of files. Totals of other files stay in the directories in `kept`, and are deleted in all others.
     pub fn remember(&self, disk: &dyn Disk, files: &[(&Path, Identity, &Totals)], kept: impl Fn(&Path) -> bool) {
-        let Some(path) = &self.file else { return };
-        whole_file::replace(disk, path, &self.seal, || {
+        self.0.replace(disk, || {
             let mut known = self.read(disk);
-            known.directories.retain(|directory, _| kept(Path::new(directory)));
+            known.0.places.retain(|directory, _| kept(Path::new(directory)));
             known.with(files)
         });
     }
@@ -59,11 +48,7 @@ impl TotalsCache {
 ///
 /// A directory is unpacked on request: projects that are not listed take no time and no memory.
 #[derive(Debug, Default)]
-pub struct KnownTotals {
-    /// The file: the hash of the rest, the version, the directories with the lengths of their parts, the parts.
-    bytes: Vec<u8>,
-    directories: FxHashMap<String, Range<usize>>,
-}
+pub struct KnownTotals(Parts<()>);
 
 impl KnownTotals {
     pub fn of_directory(&self, directory: &str) -> FileTotals<'_> {
@@ -71,19 +56,7 @@ impl KnownTotals {
     }
 
     fn piece(&self, directory: &str) -> Option<&[u8]> {
-        self.directories.get(directory).and_then(|range| self.bytes.get(range.clone()))
-    }
-
-    /// Parses the file; empty if it is damaged or of another version.
-    fn parse(bytes: Vec<u8>) -> Option<KnownTotals> {
-        let (index, pieces): (Vec<(String, u32)>, _) = postcard::take_from_bytes(whole_file::content(FORMAT, &bytes)?).ok()?;
-        let mut end = bytes.len() - pieces.len();
-        let place = |(directory, length)| {
-            let start = end;
-            end += length as usize;
-            (directory, start..end)
-        };
-        Some(KnownTotals { directories: index.into_iter().map(place).collect(), bytes })
+        self.0.part(directory).map(|(_, piece)| piece)
     }
 
     /// Serializes the totals with those of some files replaced.
@@ -94,15 +67,12 @@ impl KnownTotals {
                 directories.entry(directory).or_default().push((name, *identity, totals));
             }
         }
-        let known = self.directories.keys().filter_map(|directory| Some((&**directory, Cow::Borrowed(self.piece(directory)?))));
+        let known = self.0.places.keys().filter_map(|directory| Some((&**directory, Cow::Borrowed(self.piece(directory)?))));
         let mut pieces: BTreeMap<&str, Cow<'_, [u8]>> = known.collect();
         for (directory, files) in directories {
             pieces.insert(directory, pack(self.piece(directory).unwrap_or_default(), &files)?.into());
         }
-        let index: Vec<(&str, u32)> = pieces.iter().map(|(directory, piece)| (*directory, piece.len() as u32)).collect();
-        let mut content = postcard::to_stdvec(&index).ok()?;
-        pieces.values().for_each(|piece| content.extend_from_slice(piece));
-        Some(whole_file::with_hash(FORMAT, &content))
+        Parts::pack(FORMAT, &pieces.into_iter().map(|(directory, piece)| (directory, (), piece)).collect::<Vec<_>>())
     }
 }
 
@@ -197,25 +167,12 @@ mod tests {
         let (identity, cart) = (Identity::default(), totals("opus", "/shop", "the cart"));
         let file = |path: &'static str| (Path::new(path), identity, &cart);
         let first = KnownTotals::default().with(&[file("/p/a"), file("/q/a"), file("/q/b"), file("nowhere")]).unwrap();
-        let both = KnownTotals::parse(first).unwrap().with(&[file("/r/a"), file("/q/c")]).unwrap();
-        let known = KnownTotals::parse(both).unwrap();
+        let known = |bytes| KnownTotals(Parts::parse(FORMAT, bytes).unwrap());
+        let known = known(known(first).with(&[file("/r/a"), file("/q/c")]).unwrap());
         for (directory, names) in [("/p", &["a"][..]), ("/q", &["a", "b", "c"]), ("/r", &["a"]), ("/s", &[])] {
             let mut files = known.of_directory(directory);
             let taken: Vec<&str> = ["a", "b", "c"].into_iter().filter(|name| files.take(name, &identity).is_some()).collect();
             assert_eq!(taken, names, "{directory}");
-        }
-    }
-
-    #[test]
-    fn damaged_totals_are_unknown() {
-        let cart = totals("opus", "/shop", "the cart");
-        let bytes = KnownTotals::default().with(&[(Path::new("/p/a"), Identity::default(), &cart)]).unwrap();
-        assert!(KnownTotals::parse(bytes.clone()).is_some());
-        for place in 0..bytes.len() {
-            assert!(KnownTotals::parse(bytes[..place].to_vec()).is_none(), "cut at {place}");
-            let mut wrong = bytes.clone();
-            wrong[place] ^= 0x40;
-            assert!(KnownTotals::parse(wrong).is_none(), "wrong at {place}");
         }
     }
 }

@@ -96,7 +96,7 @@ impl<'a> Workspace<'a> {
     ) -> io::Result<Workspace<'a>> {
         let Found { provider, path, location } = found;
         // Contents of requests are not written to a disk.
-        let cache = if request_id(&path).is_some() { &Arc::new(Cache::none()) } else { cache };
+        let cache = if request_id(&path).is_some() { &Arc::new(Cache::default()) } else { cache };
         let (mut session, files) = load::Loader { disk, cache, provider }.load(&path, location.id.clone())?;
         let known = secret_scan::named_secrets(provider, &files, &session)?;
         // Contents that were shortened may have named credentials too.

@@ -46,7 +46,7 @@ fn a_manifest_keeps_to_its_tokens() {
     for file in files {
         let format = sniff(&std::fs::read(&file).unwrap());
         let provider = PROVIDERS.iter().find(|provider| format == FileKind::Session(provider.name())).unwrap_or(&PROVIDERS[0]);
-        let session = workspace::load(&RealDisk, &Cache::none(), *provider, &file, "id".into()).unwrap();
+        let session = workspace::load(&RealDisk, &Cache::default(), *provider, &file, "id".into()).unwrap();
         let window = provider.window(&session);
         let reading = engine::read(session, window, &ReadSettings::default());
         let advice = Advice {

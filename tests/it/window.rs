@@ -52,7 +52,7 @@ pub fn files(directory: &Path, found: &mut Vec<PathBuf>) {
 }
 
 fn load(provider: &'static dyn ProviderAdapter, path: &Path) -> Session {
-    workspace::load(&RealDisk, &Cache::none(), provider, path, "session".into()).unwrap()
+    workspace::load(&RealDisk, &Cache::default(), provider, path, "session".into()).unwrap()
 }
 
 /// The messages of a session's window, block by block, as text.

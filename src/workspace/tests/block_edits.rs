@@ -15,7 +15,7 @@ fn compress_stale(draft: &mut Draft<'_>, preset: &Preset) -> Result<(), PlanErro
     let rules = Rules::default();
     match preset.folds {
         true => fold_into_digest(draft, preset, &scope, &rules).map(drop),
-        false => shrink(draft, Aim::Preset(*preset), &scope, &rules, &Cache::none()).map(drop),
+        false => shrink(draft, Aim::Preset(*preset), &scope, &rules, &Cache::default()).map(drop),
     }
 }
 

@@ -110,7 +110,7 @@ fn check_folds(shape: &[Shape], noted: Option<u8>) {
     let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
     let budget = |draft: &mut Draft<'_>| {
         let budget = Aim::Tokens((draft.reading().price.total.value * 0.4) as u64);
-        shrink(draft, budget, &scope, &engine::Rules::default(), &Cache::none()).map(drop)
+        shrink(draft, budget, &scope, &engine::Rules::default(), &Cache::default()).map(drop)
     };
     let archived = |draft: &mut Draft<'_>| {
         let blocks: Vec<BlockNumber> = draft.reading().in_window().skip(1).map(|block| block.number).collect();

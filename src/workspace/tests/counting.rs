@@ -83,7 +83,7 @@ fn check_store(place: &Place, disk: &dyn Disk) {
     let stored = place.store.find(&place.path).unwrap().unwrap();
     let settings = ReadSettings::default();
     let sound = place.store.addresses().unwrap().into_iter().collect();
-    let cache = &Arc::new(Cache::none());
+    let cache = &Arc::new(Cache::default());
     let verifier = Verifier { disk, cache, store: &place.store, settings: &settings, sound: &sound, now: 0 };
     let verified = verifier.verify(&stored).unwrap();
     assert_eq!((verified.problems(), verified.way_back), (0, WayBack::Exact));
@@ -95,13 +95,13 @@ fn reading_opens_a_file_once_and_reads_each_byte_once() {
     let cache = Arc::new(Cache::open(place.directory.path(), &Seal::default()));
     let disk = CountingDisk::default();
     let bytes = place.bytes().len() as u64;
-    place.open_cached(&disk, &Arc::new(Cache::none())).unwrap();
+    place.open_cached(&disk, &Arc::new(Cache::default())).unwrap();
     assert_eq!(disk.take(), (1, bytes), "without a cache");
     place.open_cached(&disk, &cache).unwrap();
     assert_eq!(disk.take(), (1, bytes), "the first reading");
     place.open_cached(&disk, &cache).unwrap();
     assert_eq!(disk.take(), (0, 0), "from the cache");
-    for cache in [&Arc::new(Cache::none()), &cache] {
+    for cache in [&Arc::new(Cache::default()), &cache] {
         read_all(&place, &disk, cache);
         assert_eq!(disk.take(), (1, bytes), "all contents");
         plan_all(&place, &disk, cache);
@@ -160,7 +160,8 @@ fn a_listing_reads_each_file_once() {
     fs::write(&file, rows.replacen("more line 1 ", "password=hunter2hunter2 ", 1)).unwrap();
     let disk = CountingDisk::default();
     let places = Places { home: directory.path().to_owned(), ..Places::default() };
-    let listed = list(&disk, &TotalsCache::none(), &places, None, true, &mut |path, error| panic!("{path:?}: {error}")).unwrap();
+    let listed =
+        list(&disk, &TotalsCache::default(), &places, None, true, &mut |path, error| panic!("{path:?}: {error}")).unwrap();
     let title = &listed.iter().flatten().next().unwrap().totals.title;
     assert!(title.starts_with("why is [secret:password] wrong"), "{title}");
     assert_eq!(disk.take(), (1, fs::metadata(&file).unwrap().len()));

@@ -142,7 +142,7 @@ fn plan(draft: &mut Draft<'_>, history: &History, act: &Act, inverts: Option<Ope
         Act::Budget(tenths) => {
             let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
             let budget = draft.reading().price.total.value as u64 * tenths / 10;
-            match shrink(draft, Aim::Tokens(budget), &scope, &Rules::default(), &Cache::none()) {
+            match shrink(draft, Aim::Tokens(budget), &scope, &Rules::default(), &Cache::default()) {
                 Ok(_) | Err(PlanError::Budget { .. }) => {}
                 Err(error) => return Err(error),
             }

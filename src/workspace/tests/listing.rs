@@ -48,7 +48,7 @@ impl Home {
 
     /// Returns the list without the cache.
     fn truth(&self) -> BTreeMap<PathBuf, Totals> {
-        self.list(&RealDisk, &TotalsCache::none(), None).unwrap()
+        self.list(&RealDisk, &TotalsCache::default(), None).unwrap()
     }
 
     /// Returns true if the cache has the totals of a file in a state.

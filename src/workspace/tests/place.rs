@@ -56,7 +56,7 @@ impl Place {
     }
 
     pub fn open<'a>(&self, disk: &'a dyn Disk) -> io::Result<Workspace<'a>> {
-        self.open_cached(disk, &Arc::new(Cache::none()))
+        self.open_cached(disk, &Arc::new(Cache::default()))
     }
 
     pub fn open_cached<'a>(&self, disk: &'a dyn Disk, cache: &Arc<Cache>) -> io::Result<Workspace<'a>> {

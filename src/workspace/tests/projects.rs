@@ -56,7 +56,7 @@ impl Machine {
         fs::write(self.root.join(crate::store::TOTALS_FILE), "").unwrap();
         let cache = || TotalsCache::at(&self.root, &Seal::default());
         list(&RealDisk, &cache(), &self.places(), None, true, &mut |_, _| {}).unwrap();
-        assert_eq!(ids(&cache()), ids(&TotalsCache::none()), "{}", directory.display());
+        assert_eq!(ids(&cache()), ids(&TotalsCache::default()), "{}", directory.display());
         ids(&cache())
     }
 
@@ -186,7 +186,7 @@ fn a_list_and_a_search_read_the_same_directory() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::copy(&fixture, path).unwrap();
     }
-    let listed = list(&RealDisk, &TotalsCache::none(), &machine.places(), None, true, &mut |_, _| {}).unwrap();
+    let listed = list(&RealDisk, &TotalsCache::default(), &machine.places(), None, true, &mut |_, _| {}).unwrap();
     let listed: Vec<Listed> = listed.into_iter().flatten().collect();
     assert!(listed.iter().filter(|listed| listed.directory().is_some()).count() > 2);
     for listed in &listed {

@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 
 pub(super) fn fresh(path: &Path) -> Session {
-    load(&RealDisk, &Cache::none(), provider(&fs::read(path).unwrap()), path, "id".into()).unwrap()
+    load(&RealDisk, &Cache::default(), provider(&fs::read(path).unwrap()), path, "id".into()).unwrap()
 }
 
 fn cached(cache: &Cache, path: &Path) -> Session {

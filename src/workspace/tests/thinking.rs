@@ -23,7 +23,7 @@ fn thinking(place: &Place) -> (usize, f64) {
 
 fn shrink_to(draft: &mut Draft<'_>, aim: Aim) -> Result<(), PlanError> {
     let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
-    shrink(draft, aim, &scope, &Rules::default(), &Cache::none()).map(drop)
+    shrink(draft, aim, &scope, &Rules::default(), &Cache::default()).map(drop)
 }
 
 fn balanced(draft: &mut Draft<'_>) -> Result<(), PlanError> {
