@@ -123,7 +123,6 @@ impl PackedFile {
 }
 
 /// Returns the content of a compressed file with these bytes.
-/// Errors: there is no memory to unpack it.
 pub fn unpacked(stored: Vec<u8>) -> io::Result<Box<dyn OpenFile>> {
     let stored: Arc<[u8]> = stored.into();
     let content = Box::new(Cursor::new(stored.clone())) as Box<dyn Read + Send>;

@@ -75,7 +75,6 @@ impl Watcher {
         all
     }
 
-    /// Returns a function that ends the wait, for another thread.
     pub fn waker(&self) -> impl Fn() + Send + 'static {
         let changed = self.changed.clone();
         move || {

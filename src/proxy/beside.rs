@@ -77,7 +77,6 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Adds a task. Without the worker, the proxy is ending.
     pub fn send(&self, task: Task) {
         let _ = self.queue.send(task);
     }
@@ -175,7 +174,6 @@ struct Beside {
     log: RequestWriter,
     /// The session whose prompt is next, and the version of the store when its texts were prepared.
     prepared: Option<(String, Option<i64>)>,
-    /// Checks since the last search for closed sessions.
     steps: u32,
 }
 
@@ -310,7 +308,6 @@ impl Beside {
         request.time
     }
 
-    /// Records a refusal, and reports that the session is no longer changed.
     fn refused(&self, facts: &RequestFacts, is_changed: bool, message: &str) {
         if !is_in_line(facts) || self.proxy.options.observe {
             return;
@@ -330,7 +327,6 @@ impl Beside {
         }
     }
 
-    /// Records that the session passes the proxy, and executes the commands of the answer.
     fn obey(&mut self, number: u64, session: &str, text: &str) {
         let env = self.env();
         if !self.recorded.contains(session) {

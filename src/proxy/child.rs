@@ -128,7 +128,6 @@ fn direct(env: &Env) -> Vec<(&'static str, String)> {
     ["NO_PROXY", "no_proxy"].map(|name| (name, format!("{known}127.0.0.1,localhost,::1"))).into()
 }
 
-/// Runs the program with the changes and returns its exit code.
 fn start(env: &Env, program: &str, own: &[String], changes: &Redirection) -> Result<u8, CommandError> {
     let mut command = Command::new(program);
     command.args(&changes.arguments).args(own);
@@ -150,7 +149,6 @@ fn exit_code(status: ExitStatus) -> u8 {
     status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
-/// The signals to this process while the client runs.
 #[cfg(unix)]
 struct Signals(Option<signal_hook::iterator::Signals>);
 

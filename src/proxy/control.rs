@@ -75,7 +75,6 @@ async fn session(proxy: &Arc<Proxy>, path: &str, parts: &Parts) -> Response<Resp
     response
 }
 
-/// The bytes of a session on their way.
 struct Answer {
     bytes: SessionBytes,
     _turn: Option<Turn>,

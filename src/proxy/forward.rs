@@ -183,11 +183,11 @@ fn respond(response: Response<Incoming>, mut passage: Passage, is_api: bool, bas
     let (mut parts, body) = response.into_parts();
     passage.status(parts.status);
     if is_compressed(&parts.headers) {
-        passage.proxy().upstream.note_compression(base);
+        passage.proxy.upstream.note_compression(base);
     } else if is_api {
         passage.read(form(&parts.headers) == Some(ResponseForm::Events));
     }
-    let exchange = passage.take_exchange().filter(|_| parts.status == StatusCode::OK);
+    let exchange = passage.exchange.take().filter(|_| parts.status == StatusCode::OK);
     let exchange = exchange.and_then(|exchange| Some((exchange, form(&parts.headers)?)));
     parts.headers = headers::forwarded(&parts.headers, None);
     parts.version = Version::HTTP_11;

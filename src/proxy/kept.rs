@@ -10,13 +10,11 @@ const LEVEL: i32 = 1;
 /// The body of a request.
 #[derive(Clone)]
 pub enum KeptBody {
-    /// As received, until it is compressed.
     Received(Bytes),
     Packed(Arc<Vec<u8>>, usize),
 }
 
 impl KeptBody {
-    /// Returns the number of bytes that it takes in memory.
     pub fn kept_bytes(&self) -> usize {
         match self {
             KeptBody::Received(bytes) => bytes.len(),

@@ -27,7 +27,6 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// Parses the body of a request that was sent; `None` if it is not one.
     pub fn parse(api: RequestApi, received: Bytes, changed: Option<EditedBody>, known: &mut KnownHashes) -> Option<Prompt> {
         let client = PromptElements::parse(api, &received, known)?;
         let changed = changed.map(|changed| changed.bytes(&received));
@@ -70,7 +69,6 @@ pub struct Ended<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Account {
     pub loss: Option<CacheLoss>,
-    /// The saving by the changes of the request.
     pub saving: Saving,
 }
 

@@ -30,7 +30,6 @@ pub struct Memory {
 
 #[derive(Default)]
 struct Kept {
-    /// The sessions, the one with the newest request last.
     sessions: VecDeque<Session>,
     in_files: BTreeSet<String>,
     requests: u64,
@@ -48,13 +47,11 @@ impl Kept {
 
 struct Session {
     id: String,
-    /// The number of its newest request.
     number: u64,
     api: RequestApi,
     body: KeptBody,
     /// The time of its first request, since the start of the proxy.
     first: Duration,
-    /// The time of the newest request, in milliseconds since 1970, UTC.
     modified: i64,
     /// True if no file was found after [`WITHOUT_FILE`].
     is_without_file: bool,
@@ -88,7 +85,6 @@ impl Memory {
         }
     }
 
-    /// Compresses the body of a session, if all bodies together are large.
     pub fn pack(&self, id: &str) {
         let large = Some(self.kept()).filter(|kept| kept.bytes() > COMPRESSED_FROM);
         let found = large.and_then(|mut kept| kept.find(id).map(|known| (known.number, known.body.clone())));

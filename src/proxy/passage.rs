@@ -23,22 +23,28 @@ const LONGEST_RECORD: usize = 16 << 20;
 
 /// A request and its response on their way. An entry of the list whose passage is dropped without an end was aborted by the client.
 pub struct Passage {
-    proxy: Arc<Proxy>,
-    number: u64,
-    status: u16,
-    failed: bool,
+    pub proxy: Arc<Proxy>,
+    pub number: u64,
+    progress: Progress,
     ended: bool,
+    /// The body as it was received and its changes, if it offers the tool of aperture.
+    pub offered: Option<(Bytes, EditedBody)>,
+    pub exchange: Option<(RequestFacts, Exchange)>,
+    /// The work beside the request, which returns its facts if its body is passed on as it arrives. The end of the request is after it.
+    pub beside: Option<JoinHandle<Option<RequestFacts>>>,
+    /// Dropped when the answer begins, for this work.
+    pub unanswered: Option<oneshot::Sender<()>>,
+}
+
+/// The facts of a request and its response until it ends.
+#[derive(Default)]
+struct Progress {
+    /// The status of the response; 0 before it.
+    status: u16,
     reader: Option<ResponseReader>,
     record: Option<Vec<u8>>,
     /// The facts of the request, and if its body was changed.
     decided: Option<(RequestFacts, bool)>,
-    /// The body as it was received and its changes, if it offers the tool of aperture.
-    offered: Option<(Bytes, EditedBody)>,
-    exchange: Option<(RequestFacts, Exchange)>,
-    /// The work beside the request, which returns its facts if its body is passed on as it arrives.
-    beside: Option<JoinHandle<Option<RequestFacts>>>,
-    /// Dropped when the answer begins, for this work.
-    unanswered: Option<oneshot::Sender<()>>,
 }
 
 /// Returns the name of the file with a body of a request.
@@ -50,20 +56,8 @@ impl Passage {
     /// Adds a request to the list and returns its passage.
     pub fn new(proxy: Arc<Proxy>, request: ProxyRequest) -> Passage {
         let number = proxy.requests.add(request);
-        Passage {
-            proxy,
-            number,
-            status: 0,
-            failed: true,
-            ended: false,
-            reader: None,
-            record: None,
-            decided: None,
-            offered: None,
-            exchange: None,
-            beside: None,
-            unanswered: None,
-        }
+        let (offered, exchange, beside, unanswered) = (None, None, None, None);
+        Passage { proxy, number, progress: Progress::default(), ended: false, offered, exchange, beside, unanswered }
     }
 
     pub fn continuation(&self, facts: &RequestFacts, exchange: &Exchange) -> Passage {
@@ -74,37 +68,19 @@ impl Passage {
         self.update(|of| (request.method, request.path, request.run) = (of.method.clone(), of.path.clone(), of.run));
         let mut passage = Passage::new(self.proxy.clone(), request);
         passage.note(&format!("continues request {} with the results of its calls", self.number));
-        passage.decided = Some((facts.clone(), true));
+        passage.decide(facts.clone(), true);
         passage.record_body("sent", || exchange.body.bytes(&exchange.received()).into());
         passage
     }
 
-    pub fn proxy(&self) -> &Arc<Proxy> {
-        &self.proxy
-    }
-
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Takes the work beside the request, and the value to drop when the answer begins. The end of the request is after it.
-    pub fn work(&mut self, beside: JoinHandle<Option<RequestFacts>>, unanswered: oneshot::Sender<()>) {
-        (self.beside, self.unanswered) = (Some(beside), Some(unanswered));
-    }
-
     /// Takes the facts of the request, and if its body was changed.
     pub fn decide(&mut self, facts: RequestFacts, is_changed: bool) {
-        self.decided = Some((facts, is_changed));
-    }
-
-    /// Takes the body of a request that offers the tool of aperture: as received, and its changes.
-    pub fn offer(&mut self, received: Bytes, changed: EditedBody) {
-        self.offered = Some((received, changed));
+        self.progress.decided = Some((facts, is_changed));
     }
 
     /// Keeps a request for those that continue it, if it offers the tool of aperture.
     pub fn keep(&mut self, api: Option<RequestApi>, request: &Request<RequestBody>) {
-        let facts = self.decided.as_ref().map(|(facts, _)| facts.clone());
+        let facts = self.progress.decided.as_ref().map(|(facts, _)| facts.clone());
         if let (Some(api), Some((received, body)), Some(facts)) = (api, self.offered.take(), facts) {
             let (method, uri, headers) = (request.method().clone(), request.uri().clone(), request.headers().clone());
             let received = KeptBody::Received(received);
@@ -112,16 +88,12 @@ impl Passage {
         }
     }
 
-    pub fn take_exchange(&mut self) -> Option<(RequestFacts, Exchange)> {
-        self.exchange.take()
-    }
-
     /// Records a body, and from now on the response.
     pub fn record_body(&mut self, kind: &str, body: impl FnOnce() -> Bytes) {
         if let Some(directory) = &self.proxy.options.record {
             self.update(|request| request.record = Some(directory.clone()));
             self.proxy.record(record_name(self.number, kind), body());
-            self.record = Some(Vec::new());
+            self.progress.record = Some(Vec::new());
         }
     }
 
@@ -129,9 +101,8 @@ impl Passage {
         self.proxy.requests.update(self.number, change);
     }
 
-    /// Adds a note on what was sent.
     pub fn note(&self, note: &str) {
-        self.update(|request| request.stages.push(RequestStage::of(&emit::STAGE, note)));
+        self::note(&self.proxy, self.number, note);
     }
 
     /// Adds a note on the failure that ended the response early.
@@ -151,21 +122,19 @@ impl Passage {
 
     pub fn status(&mut self, status: StatusCode) {
         self.unanswered = None;
-        self.status = status.as_u16();
-        self.failed = status.is_client_error() || status.is_server_error();
+        self.progress.status = status.as_u16();
         self.update(|request| request.status = status.as_u16());
     }
 
-    /// Reads the figures of the response.
     pub fn read(&mut self, events: bool) {
-        self.reader = Some(ResponseReader::new(events));
+        self.progress.reader = Some(ResponseReader::new(events));
     }
 
     pub fn piece(&mut self, bytes: &[u8]) {
-        if let Some(reader) = &mut self.reader {
+        if let Some(reader) = &mut self.progress.reader {
             reader.push(bytes);
         }
-        if let Some(record) = self.record.as_mut().filter(|record| record.len() + bytes.len() <= LONGEST_RECORD) {
+        if let Some(record) = self.progress.record.as_mut().filter(|record| record.len() + bytes.len() <= LONGEST_RECORD) {
             record.extend_from_slice(bytes);
         }
     }
@@ -176,40 +145,38 @@ impl Passage {
             return;
         }
         self.unanswered = None;
-        let (Some(beside), Ok(runtime)) = (self.beside.take(), Handle::try_current()) else { return self.conclude(outcome) };
-        let ended = Passage {
-            proxy: self.proxy.clone(),
-            reader: self.reader.take(),
-            record: self.record.take(),
-            decided: self.decided.take(),
-            beside: None,
-            unanswered: None,
-            offered: None,
-            exchange: None,
-            ..*self
-        };
-        runtime.spawn(async move {
-            let mut ended = ended;
-            if let Ok(Some(facts)) = beside.await {
-                ended.decided = Some((facts, false));
-            }
-            ended.conclude(outcome);
-        });
+        let (proxy, number, mut progress) = (self.proxy.clone(), self.number, std::mem::take(&mut self.progress));
+        match (self.beside.take(), Handle::try_current()) {
+            (Some(beside), Ok(runtime)) => drop(runtime.spawn(async move {
+                if let Ok(Some(facts)) = beside.await {
+                    progress.decided = Some((facts, false));
+                }
+                progress.conclude(&proxy, number, outcome);
+            })),
+            _ => progress.conclude(&proxy, number, outcome),
+        }
     }
+}
 
-    fn conclude(&mut self, outcome: &str) {
-        let content = self.reader.take().map(ResponseReader::finish).unwrap_or_default();
+fn note(proxy: &Proxy, number: u64, note: &str) {
+    proxy.requests.update(number, |request| request.stages.push(RequestStage::of(&emit::STAGE, note)));
+}
+
+impl Progress {
+    fn conclude(self, proxy: &Arc<Proxy>, number: u64, outcome: &str) {
+        let Progress { status, reader, record, decided } = self;
+        let content = reader.map(ResponseReader::finish).unwrap_or_default();
         let billed = content.tokens;
+        let has_failed = status == 0 || (400..600).contains(&status);
         if !content.error.is_empty() {
-            let message = preview(&self.proxy.env.gate.masked(&content.error));
-            let note = match self.failed {
-                true => format!("the API refused it (status {}): {message}", self.status),
+            let message = preview(&proxy.env.gate.masked(&content.error));
+            let text = match has_failed {
+                true => format!("the API refused it (status {status}): {message}"),
                 false => format!("the API ended the answer with an error: {message}"),
             };
-            self.note(&note);
+            note(proxy, number, &text);
         }
-        let failed = self.failed || outcome == "cut";
-        self.proxy.requests.end(self.number, failed && outcome != "aborted", |request| {
+        proxy.requests.end(number, (has_failed || outcome == "cut") && outcome != "aborted", |request| {
             request.outcome = outcome.to_owned();
             request.billed = billed;
             if let Some(billed) = billed.filter(|_| request.sent_bytes > 0) {
@@ -219,13 +186,11 @@ impl Passage {
                 request.client_tokens = (billed.sent() as f64 * ratio).round() as u64;
             }
         });
-        if let Some(record) = self.record.take() {
-            self.proxy.record(format!("{:06}-response.txt", self.number), record.into());
+        if let Some(record) = record {
+            proxy.record(format!("{number:06}-response.txt"), record.into());
         }
-        let decided = self.decided.take();
-        let complete = outcome == "done";
-        let answered = Answered { number: self.number, decided, status: self.status, complete, content };
-        self.proxy.tasks.send(Task::Answered(Box::new(answered)));
+        let answered = Answered { number, decided, status, complete: outcome == "done", content };
+        proxy.tasks.send(Task::Answered(Box::new(answered)));
     }
 }
 

@@ -27,7 +27,6 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 const LIMIT: usize = 8;
 /// The answer to a call after too many others.
 const TOO_MANY: &str = "not executed: too many calls in a row; continue without this tool";
-/// Number of pieces that wait for the client.
 const WAITING: usize = 4;
 
 /// A request as it was sent, for the requests that continue it.
@@ -36,7 +35,6 @@ pub struct Exchange {
     pub method: Method,
     pub uri: Uri,
     pub headers: HeaderMap,
-    /// The body as the client wrote it.
     pub received: KeptBody,
     /// The body as it was sent: the received one after edits.
     pub body: EditedBody,
@@ -64,7 +62,7 @@ impl Exchange {
 pub fn body(response: Incoming, passage: Passage, facts: RequestFacts, exchange: Exchange, filter: CallFilter) -> ResponseBody {
     let (client, pieces) = channel(WAITING);
     let is_gone = client.clone();
-    let proxy = passage.proxy().clone();
+    let proxy = passage.proxy.clone();
     let relay = Relay { proxy, client, passage, facts, exchange, filter, pending: Vec::new(), seen: None, rounds: 0 };
     tokio::spawn(async move {
         tokio::select! {
@@ -81,7 +79,6 @@ enum Piece {
     End,
 }
 
-/// The responses on their way to a client.
 struct Relay {
     proxy: Arc<Proxy>,
     client: Sender<Piece>,
@@ -183,7 +180,6 @@ impl Relay {
         parts.into_iter().map(part).collect()
     }
 
-    /// Executes calls and returns their results as JSON.
     async fn results(&self, calls: Vec<WithheldCall>) -> Vec<String> {
         if self.rounds >= LIMIT {
             return calls.iter().map(|call| call_result(self.exchange.api, &call.id, TOO_MANY)).collect();
@@ -247,7 +243,6 @@ impl Relay {
         }
     }
 
-    /// Sends the last bytes and the end of the body.
     async fn finish(&mut self, bytes: Vec<u8>) {
         self.store_answered().await;
         self.store_pending(None).await;

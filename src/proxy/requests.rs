@@ -18,7 +18,6 @@ struct List {
     newest: VecDeque<ProxyRequest>,
     totals: Totals,
     tokens: ProxyTokens,
-    /// The clients of `run`, by the process of it.
     runs: FxHashMap<u32, Run>,
     /// The number of the last request of earlier proxies.
     base: u64,
@@ -68,7 +67,6 @@ impl Requests {
         number
     }
 
-    /// Returns the number of the newest request.
     pub fn last(&self) -> u64 {
         let list = self.list();
         list.base + list.totals.requests
@@ -95,7 +93,6 @@ impl Requests {
         totals.errors += u64::from(failed);
     }
 
-    /// Adds a request to the totals of tokens, if it has a bill.
     pub fn account(&self, request: &ProxyRequest) {
         let list = &mut *self.list();
         let mut run = request.run.and_then(|run| list.runs.get_mut(&run));

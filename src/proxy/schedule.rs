@@ -18,7 +18,6 @@ const EARLIEST_PERCENT: u64 = 10;
 pub struct Schedule(FxHashMap<String, Scheduled>);
 
 struct Scheduled {
-    /// Time of the last request, in milliseconds since 1970, UTC.
     last: i64,
     /// The budget of the window in tokens; `None` if the rule is off.
     budget: Option<u64>,
@@ -30,7 +29,6 @@ struct Scheduled {
     growth: Growth,
 }
 
-/// The growth of a window during fast steps.
 #[derive(Clone, Copy)]
 struct Growth {
     /// Time of the last billed request, in milliseconds since 1970, UTC, and its window in tokens.
@@ -114,7 +112,6 @@ impl Schedule {
         Some((session.clone(), now - known.last))
     }
 
-    /// Returns the time until the next cache can have expired.
     pub fn pause(&self, now: i64) -> Duration {
         let due = self.0.values().filter(|known| known.is_armed).map(|known| known.last.saturating_add(known.lifetime));
         let left = due.min().map(|due| Duration::from_millis(due.saturating_sub(now).saturating_add(1).max(1).unsigned_abs()));

@@ -15,11 +15,9 @@ const VARIABLE: &str = "APERTURE_PROXY_SECRET";
 const FILE: &str = "proxy.secret";
 /// The purpose of the secrets that follow from another one.
 const DERIVED: &str = "aperture 2026 secret of a client of run";
-/// The minimum length of a secret, in characters.
 const SHORTEST: usize = 16;
 
 /// Returns a random secret.
-/// Errors: the platform gives no random numbers.
 pub fn random() -> Result<String, CommandError> {
     let mut bytes = [0; 32];
     let filled = ring::default_provider().secure_random.fill(&mut bytes);
@@ -76,7 +74,6 @@ pub fn of_run(secret: &str, process: u32) -> String {
     format!("{process}.{}", hash.to_hex())
 }
 
-/// Returns the owner of a request by the given secret; `None` if that is wrong.
 fn owner(given: &str, secret: &str) -> Option<Owner> {
     let Some((process, _)) = given.split_once('.') else {
         return is_equal(given.as_bytes(), secret.as_bytes()).then_some(Owner::User);

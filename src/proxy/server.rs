@@ -31,7 +31,6 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
-/// The maximum time for open requests after the stop.
 const DRAIN: Duration = Duration::from_secs(30);
 /// The time after which a failed accept is tried again, such as one without free file descriptors.
 const RETRY_ACCEPT: Duration = Duration::from_millis(50);
@@ -75,14 +74,12 @@ pub struct Proxy {
     pub options: Options,
     pub address: SocketAddr,
     pub wire: Arc<Wire>,
-    /// The sessions that are in no file.
     pub memory: Arc<Memory>,
     pub upstream: Upstream,
     pub buffers: Buffers,
     /// The room in kB for bodies that are kept as received while their responses pass.
     pub room: Arc<Semaphore>,
     pub requests: Requests,
-    /// The work after requests.
     pub tasks: Tasks,
     pub control_token: String,
     /// The page, whose token is that of control requests.
@@ -147,7 +144,6 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
 }
 
 impl Server {
-    /// Returns the state for other processes.
     pub fn state(&self) -> State {
         State {
             process: self.proxy.env.process(),
@@ -164,7 +160,6 @@ impl Server {
         self.proxy.status()
     }
 
-    /// Waits until the proxy has stopped.
     pub fn wait(self) {
         let _ = self.thread.join();
         self.worker.finish(&self.proxy.tasks);
@@ -256,7 +251,6 @@ impl Proxy {
         }
     }
 
-    /// Writes a body to the directory of records on another thread, with credentials masked.
     pub fn record(self: &Arc<Proxy>, name: String, bytes: Bytes) {
         let (Some(directory), Ok(runtime)) = (self.options.record.clone(), tokio::runtime::Handle::try_current()) else { return };
         let proxy = self.clone();
@@ -310,7 +304,6 @@ async fn serve(proxy: Arc<Proxy>, listener: TcpListener) {
     }
 }
 
-/// Stops the proxy at the first signal, and ends it at the second one.
 async fn obey_signals(proxy: Arc<Proxy>) {
     let Ok(mut signals) = Signals::catch() else { return };
     for phase in [Phase::Stopping, Phase::Ended] {

@@ -41,7 +41,6 @@ pub struct State {
 impl State {
     /// Returns the state of the proxy that runs, if one does; of several, that of all clients, or else the first one. A file whose process
     /// has ended, or whose address does not answer, is ignored.
-    /// Errors: there is no data directory.
     pub fn running(env: &Env) -> Result<Option<State>, CommandError> {
         let mut states = State::alive(env)?;
         states.sort_by_key(|state| (state.client.is_some(), state.started));
@@ -49,12 +48,10 @@ impl State {
     }
 
     /// Returns true if there is a file of this proxy, and its process runs.
-    /// Errors: there is no data directory.
     pub fn is_current(&self, env: &Env) -> Result<bool, CommandError> {
         Ok(State::alive(env)?.iter().any(|state| state.token == self.token))
     }
 
-    /// Returns the states of the proxies whose processes run.
     fn alive(env: &Env) -> Result<Vec<State>, CommandError> {
         let states = State::all(env)?.into_iter().map(|(_, state)| state);
         Ok(states.filter(|state| is_alive(state.process)).collect())
@@ -71,7 +68,6 @@ impl State {
         Ok(paths.filter_map(|path| read(&path).map(|state| (path, state))).collect())
     }
 
-    /// Writes the file, readable by its owner only. A proxy without it serves all the same.
     pub fn announce(&self, env: &Env) {
         let own = self.client.as_ref().map_or(String::new(), |_| format!("-{}", self.process));
         let path = env.store_directory().map(|directory| directory.join(format!("{NAME}{own}{END}")));
@@ -132,7 +128,6 @@ impl State {
         }
     }
 
-    /// Sends a request with these lines in its head.
     fn ask(&self, method: &str, path: &str, lines: &str) -> anyhow::Result<Answer> {
         let mut stream = TcpStream::connect_timeout(&self.address, PATIENCE)?;
         stream.set_read_timeout(Some(PATIENCE))?;

@@ -41,7 +41,7 @@ pub async fn upload(
     is_compressed: bool,
     body: ClientBody,
 ) -> Result<(Upload, Duration), hyper::Error> {
-    let proxy = passage.proxy().clone();
+    let proxy = passage.proxy.clone();
     if head.api().is_none() {
         return Ok((Upload::stream(body::stream(body)), proxy.env.elapsed()));
     }
@@ -71,16 +71,15 @@ pub async fn upload(
     Ok((upload, received))
 }
 
-/// Returns true if a body of this length is sent as it is, whatever it contains. A small body is read faster than this is decided.
 fn passes(proxy: &Proxy, head: &RequestHead, length: usize) -> bool {
     (SMALL..=body::LARGEST).contains(&length) && proxy.options.record.is_none() && proxy.wire.passes(head)
 }
 
 /// Returns the body as a stream: no time is spent before it is sent, and its facts are read when it has arrived.
 fn pass(passage: &mut Passage, head: RequestHead, body: ClientBody, turn: Option<Turn>) -> RequestBody {
-    let proxy = passage.proxy().clone();
+    let proxy = passage.proxy.clone();
     let (body, arrived) = body::kept(body, &proxy.buffers);
-    let number = passage.number();
+    let number = passage.number;
     let (unanswered, answered) = oneshot::channel::<()>();
     let facts = tokio::spawn(async move {
         let bytes = arrived.await.ok()?;
@@ -100,7 +99,7 @@ fn pass(passage: &mut Passage, head: RequestHead, body: ClientBody, turn: Option
         }
         facts.ok()
     });
-    passage.work(facts, unanswered);
+    (passage.beside, passage.unanswered) = (Some(facts), Some(unanswered));
     body
 }
 
@@ -112,7 +111,7 @@ async fn wait_for_answer(answered: oneshot::Receiver<()>) {
 
 /// Returns what to send for a body. Any failure gives the body as it is.
 async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes, turn: Option<Turn>) -> Upload {
-    let proxy = passage.proxy().clone();
+    let proxy = passage.proxy.clone();
     let (shared, body) = (proxy.clone(), received.clone());
     // A panic on the other thread is the error of the join.
     let decided = tokio::task::spawn_blocking(move || shared.wire.request(&head, &body, shared.now())).await;
@@ -123,12 +122,12 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes, turn:
         let facts = RequestFacts { client_bytes: bytes, sent_bytes: bytes, stages, ..RequestFacts::default() };
         Outgoing { facts, ..Outgoing::default() }
     });
-    proxy.list(passage.number(), &facts);
+    proxy.list(passage.number, &facts);
     if changed.is_some() {
         proxy.requests.count_changed();
     }
     if let Some(api) = proxy.keep(&facts, &received) {
-        let (number, session) = (passage.number(), facts.session.clone());
+        let (number, session) = (passage.number, facts.session.clone());
         let sent = Sent { number, session, api, client: received.clone(), changed: changed.clone(), turn };
         let (unanswered, answered) = oneshot::channel::<()>();
         let read = proxy.tasks.clone().read(sent, proxy.memory.clone());
@@ -137,16 +136,14 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes, turn:
             read.await;
             None
         });
-        passage.work(task, unanswered);
+        (passage.beside, passage.unanswered) = (Some(task), Some(unanswered));
     }
     passage.record_body("request", || received.clone());
     if let Some(changed) = &changed {
         passage.record_body("sent", || changed.bytes(&received).into());
     }
     passage.decide(facts, changed.is_some());
-    if let Some(changed) = changed.as_ref().filter(|_| offers_tool) {
-        passage.offer(received.clone(), changed.clone());
-    }
+    passage.offered = changed.clone().filter(|_| offers_tool).map(|changed| (received.clone(), changed));
     match changed {
         Some(changed) => Upload { changed_length: Some(changed.len()), body: body::edited(received, changed) },
         None => Upload { changed_length: None, body: body::whole(received) },
@@ -163,7 +160,6 @@ impl Proxy {
         Some(api)
     }
 
-    /// Lists the facts of a request, and reports the problem that kept the body from being changed.
     fn list(&self, number: u64, facts: &RequestFacts) {
         if let Some(problem) = &facts.problem {
             self.report_once(&format!("the body was sent as it was received: {problem}"));

@@ -28,7 +28,6 @@ use tower_service::Service;
 const IDLE: Duration = Duration::from_secs(20);
 /// The port of proxies that speak SOCKS, if none is named.
 const SOCKS: u16 = 1080;
-/// The maximum time to connect.
 const CONNECT: Duration = Duration::from_secs(30);
 
 /// The clients of APIs.
@@ -42,7 +41,6 @@ pub struct Upstream {
     compressing: Mutex<HashSet<String>>,
 }
 
-/// A client through the proxy of a company.
 type Tunneled = Client<HttpsConnector<Company>, RequestBody>;
 
 /// The way through the proxy of a company, by its protocol.
@@ -56,7 +54,6 @@ type Connection = <HttpConnector as Service<Uri>>::Response;
 type Connecting = Pin<Box<dyn Future<Output = Result<Connection, BodyError>> + Send>>;
 
 impl Company {
-    /// Returns the way through a supported proxy.
     fn new(proxy: &Intercept) -> anyhow::Result<Company> {
         let uri = proxy.uri().clone();
         let is_http = uri.scheme_str() == Some("http");
@@ -173,7 +170,6 @@ impl Upstream {
         Ok(sent?)
     }
 
-    /// Records that an API compresses its responses.
     pub fn note_compression(&self, base: &str) {
         self.compressing.lock().unwrap_or_else(PoisonError::into_inner).insert(base.to_owned());
     }

@@ -24,10 +24,8 @@ const FORM: Form = Form {
     tables: include_str!("cache.sql"),
 };
 
-/// The context of sealed segments.
 const SEGMENT: &[u8] = b"segment";
 
-/// Stores the token counts of block contents.
 fn insert_counts<'a>(db: &Connection, blocks: impl IntoIterator<Item = &'a Block>) -> rusqlite::Result<()> {
     let mut insert = db.prepare("INSERT OR IGNORE INTO counts VALUES (mask(?1), ?2)")?;
     let mut counts: Vec<([u8; 16], u32)> =
@@ -127,7 +125,6 @@ impl Cache {
         });
     }
 
-    /// Returns the number of cached segments of a session file.
     fn pieces(&self, name: &str) -> u64 {
         let count = "SELECT count(*) FROM segments WHERE path = mask(?1)";
         self.with(|db| db.query_row(count, [name], first::<i64>)).map_or(0, |count| count as u64)
@@ -151,7 +148,6 @@ impl Cache {
         self.with(|db| db.row("SELECT 1 FROM counts LIMIT 1", [], first::<i64>)).flatten().is_some()
     }
 
-    /// Returns the cached o200k count of a content.
     pub fn count(&self, hash: Key) -> Option<u32> {
         self.with(|db| db.row("SELECT o200k FROM counts WHERE hash = mask(?1)", [hash.0.to_le_bytes()], first)).flatten()
     }
@@ -163,7 +159,6 @@ impl Cache {
         self.with(|db| db.row(select, of, first)).flatten()
     }
 
-    /// Stores the topics of session files, each with the state of the file.
     pub fn remember_topics(&self, topics: &[(&Path, Identity, Vec<u8>)]) {
         if topics.is_empty() {
             return;
@@ -179,7 +174,6 @@ impl Cache {
         });
     }
 
-    /// Removes the topics of all session files but these.
     pub fn retain_topics(&self, paths: &FxHashSet<&Path>) {
         self.with(|db| {
             let known: Vec<String> = db.rows("SELECT open(path) FROM topics", [], first)?;

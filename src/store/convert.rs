@@ -36,7 +36,6 @@ const CLEAR: [(&str, &str); 10] = [
 const BOUND: &str = "content";
 const ADDRESS: &str = "address";
 const CONTENTS: [&str; 2] = ["originals", "memory_contents"];
-/// The tables that are counted for a person.
 const COUNTED: [&str; 7] = ["sessions", "operations", "originals", "snapshots", "proposals", "staged_texts", "memory_operations"];
 /// The maximum number of rows that are sealed at a time, on all cores, and their size from which on no other is added, in bytes: they
 /// are written while a core has them in its cache.
@@ -51,7 +50,6 @@ const LARGE_BYTES: i64 = 64 << 20;
 const LARGE_PAGE_BYTES: i64 = 16 << 10;
 /// Bytes of rows after which they are handed to the device while others are written: syncing all at the end waits for it alone.
 const SYNCED_BYTES: u64 = 64 << 20;
-/// Pause between attempts to lock a database.
 const BUSY_STEP: Duration = Duration::from_millis(20);
 /// The endings of a database and of a file that are being written.
 const NEW: &str = ".new";
@@ -99,7 +97,6 @@ pub fn convert_database(
 }
 
 /// Refuses a conversion before anything is changed, if another process has a database open.
-/// Errors: one has, or a database cannot be read.
 pub fn expect_unused(directory: &Path, patience: Duration) -> Result<(), StoreError> {
     for path in DATABASES.map(|file| directory.join(file)) {
         if is_there(&path)? {
@@ -111,7 +108,6 @@ pub fn expect_unused(directory: &Path, patience: Duration) -> Result<(), StoreEr
 
 /// Locks a database until the connection is closed, and integrates its journal into it: a journal that is left would be taken for
 /// that of the new file.
-/// Errors: another process has it open.
 fn lock(source: &Connection, patience: Duration) -> Result<(), StoreError> {
     source.busy_timeout(BUSY_STEP)?;
     let mut left = patience.as_millis() / BUSY_STEP.as_millis();
@@ -145,7 +141,6 @@ struct Steps<'a> {
     sync: &'a (dyn Fn() -> io::Result<()> + Sync),
 }
 
-/// Writes the content of a database to a new one, and returns the number of its rows.
 fn write(
     source: &mut Connection,
     keys: &Seal,
@@ -197,7 +192,6 @@ enum Form {
     Bound,
 }
 
-/// A table with the forms of its columns.
 struct Table {
     name: String,
     columns: Vec<Form>,
@@ -256,7 +250,6 @@ fn read_value(value: ValueRef<'_>) -> rusqlite::Result<Value> {
     })
 }
 
-/// Returns the size of a text or of bytes.
 fn size(value: &Value) -> usize {
     match value {
         Value::Blob(bytes) => bytes.len(),
@@ -306,7 +299,6 @@ fn write_rows(
 }
 
 /// Reads the rows of a table and gives them to `send`, some at a time, as other keys seal them, until it returns false.
-/// Errors: not all rows are readable.
 fn reseal_rows(
     source: &Connection,
     keys: &Seal,
@@ -353,7 +345,6 @@ pub struct StoreCounts {
 }
 
 /// Counts the rows of a store without its keys.
-/// Errors: it cannot be read.
 pub fn counts(disk: &dyn Disk, directory: &Path) -> Result<StoreCounts, StoreError> {
     let mut counts = StoreCounts::default();
     for (file, tables) in [(STORE_FILE, &COUNTED[..]), (REQUESTS_FILE, &["requests"])] {

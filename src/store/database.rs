@@ -114,7 +114,6 @@ impl StoreError {
         self.code() == Some(ErrorCode::DiskFull)
     }
 
-    /// Returns true if the store may not be written or opened.
     pub fn is_denied(&self) -> bool {
         matches!(self.code(), Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen))
     }
@@ -157,7 +156,6 @@ pub struct StoredSession {
 
 impl StoredSession {
     /// Returns the provider.
-    /// Errors: this version does not have it.
     pub fn provider(&self) -> Result<&'static dyn ProviderAdapter, StoreError> {
         let unknown = || StoreError::UnknownProvider { session: self.session.clone(), provider: self.provider.clone() };
         provider::by_name(&self.provider).ok_or_else(unknown)

@@ -55,7 +55,6 @@ impl Store {
         Ok(transaction.commit()?)
     }
 
-    /// Records that a client had the session open when an operation changed its file.
     pub fn record_live(&self, session: SessionKey, operation: OperationId, process: u32) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO live_operations VALUES (?1, ?2, ?3, NULL)";
         self.connection.run(sql, params![session.0, operation, process])?;

@@ -11,7 +11,6 @@ pub(super) struct Form {
     pub file: &'static str,
     /// Its version, which increases with any change of its form or meaning.
     pub version: i32,
-    /// The longest wait for another process.
     pub patience: Duration,
     pub settings: &'static str,
     /// The statements that replace its tables by empty ones.

@@ -47,13 +47,11 @@ impl Effects {
 impl Store {
     /// Returns the changes of blocks of an operation by their contents, in file order; those of an operation of an earlier version
     /// are not known.
-    /// Errors: they are damaged, or the store cannot be read.
     pub fn block_edits(&self, key: SessionKey, id: OperationId) -> Result<Vec<BlockEdit>, StoreError> {
         Ok(self.packed("block_edits", key, id)?.unwrap_or_default())
     }
 
     /// Returns the change of the window by an operation; `None` if it has none, or an earlier version logged it.
-    /// Errors: it is damaged, or the store cannot be read.
     pub fn window_change(&self, key: SessionKey, id: OperationId) -> Result<Option<WindowChange>, StoreError> {
         self.packed("window_changes", key, id)
     }
@@ -68,7 +66,6 @@ impl Store {
 
     /// Returns the changes of files beside a session, in the order of its operations: of committed operations, and of prepared ones
     /// that are not settled yet.
-    /// Errors: the store is damaged, or cannot be read.
     pub fn companions(&self, key: SessionKey) -> Result<Vec<LoggedCompanion>, StoreError> {
         let sql = "SELECT operation, open(path), open(before), open(after) FROM companions JOIN operations USING (session)
                    WHERE session = ?1 AND number = operation AND state IN (?2, ?3) ORDER BY operation, place";

@@ -17,11 +17,9 @@ use std::path::{Component, Path, PathBuf};
 /// First bytes of an export, before the number of its format.
 const MAGIC: &str = "aperture export ";
 const FORMAT: u32 = 1;
-/// Longest heading of an export, in bytes.
 const LONGEST_HEADING: usize = 256;
 /// Compression level of an export, which is written once and kept.
 const ZSTD_LEVEL: i32 = 9;
-/// Limit of the unpacked length of an export, in bytes.
 const LONGEST_EXPORT: u64 = 8 << 30;
 
 /// Reasons why a file cannot be imported.
@@ -32,12 +30,7 @@ pub enum ExportError {
     #[error("it was written by a newer aperture (format {found}, this version reads up to {FORMAT})")]
     Newer { found: u32 },
     #[error("it is truncated ({found} of {expected} bytes)")]
-    Short {
-        /// Bytes after the heading.
-        found: u64,
-        /// Bytes according to the heading.
-        expected: u64,
-    },
+    Short { found: u64, expected: u64 },
     #[error("it is damaged: {0}")]
     Damaged(String),
 }
@@ -104,7 +97,6 @@ struct SnapshotLine {
 
 impl Store {
     /// Returns the committed history of a session with its values.
-    /// Errors: a value is missing or damaged, or the store cannot be read.
     pub fn export(&self, stored: &StoredSession) -> Result<Export, StoreError> {
         let history = self.history(stored.key)?;
         let mut effects = self.effects(stored.key, &history)?;
@@ -186,7 +178,6 @@ impl Store {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
-    /// There is no stored log.
     New,
     Same,
     /// The exported log continues the stored one.
@@ -231,14 +222,12 @@ fn below(session: &Path, path: &Path) -> Option<PathBuf> {
     Some(parts[start..].iter().collect())
 }
 
-/// Returns true if a path stays below the directory that it is relative to.
 fn is_below(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(_))) && path.components().count() > 1
 }
 
 impl Export {
     /// Serializes the export: a heading with format, checksum and length, then the compressed lines.
-    /// Errors: the compression fails.
     pub fn pack(&self) -> io::Result<Vec<u8>> {
         let head = SessionLine {
             provider: self.provider.clone(),

@@ -27,7 +27,6 @@ impl Store {
         Ok(transaction.commit()?)
     }
 
-    /// Deletes the values that no log refers to.
     pub fn sweep(&self) -> Result<(), StoreError> {
         sweep(&self.connection)?;
         Ok(())

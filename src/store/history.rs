@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 /// The way in which an operation is logged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Logged {
-    /// For the first time.
     New,
     /// For the first time, before it is written.
     Deferred,
@@ -178,13 +177,11 @@ impl Store {
         Ok(transaction.commit()?)
     }
 
-    /// Returns true if there is an operation of any session.
     pub fn has_operations(&self) -> Result<bool, StoreError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM operations)";
         Ok(self.connection.query_row(sql, [], first)?)
     }
 
-    /// Returns the operations that are prepared, neither committed nor aborted.
     pub fn prepared(&self, key: SessionKey) -> Result<Vec<Operation>, StoreError> {
         let operations = self.operations(key)?;
         Ok(operations.into_iter().filter(|operation| operation.state == OperationState::Prepared).collect())
@@ -316,7 +313,6 @@ impl Store {
     }
 
     /// Returns a value by its address.
-    /// Errors: the value is missing, or its hash differs.
     pub fn original(&self, address: &Address) -> Result<Vec<u8>, StoreError> {
         let broken = || StoreError::Damaged(format!("the original {} is damaged: its hash does not match", hexadecimal(address)));
         let sql = "SELECT open(content, ?1) FROM originals WHERE address = seal(?1)";
@@ -328,7 +324,6 @@ impl Store {
     }
 
     /// Returns the length of a value in bytes, by its address.
-    /// Errors: the value is missing.
     pub fn original_length(&self, address: &Address) -> Result<u64, StoreError> {
         let sql = "SELECT bytes FROM originals WHERE address = seal(?1)";
         let bytes = self.connection.row(sql, [address], first::<i64>)?;
@@ -341,7 +336,6 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes a snapshot; returns true if it existed.
     pub fn delete_snapshot(&self, key: SessionKey, name: &str) -> Result<bool, StoreError> {
         Ok(self.connection.run("DELETE FROM snapshots WHERE session = ?1 AND name = seal(?2)", params![key.0, name])? > 0)
     }
@@ -357,7 +351,6 @@ impl Store {
         Ok(self.connection.rows("SELECT open(address) FROM originals", [], first)?)
     }
 
-    /// Returns the size of the stored values and of the database file, in bytes.
     pub fn size(&self) -> Result<(u64, u64), StoreError> {
         let number = |sql: &str| self.connection.query_row(sql, [], first::<i64>);
         let values = number("SELECT coalesce(sum(bytes), 0) FROM originals")?;

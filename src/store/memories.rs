@@ -44,25 +44,21 @@ impl Store {
     }
 
     /// Returns the changes of a tree that an interrupted command left prepared, oldest first.
-    /// Errors: the store is damaged, or cannot be read.
     pub fn prepared_memories(&self, tree: &str) -> Result<Vec<MemoryOperation>, StoreError> {
         self.memory_operations_by("ORDER BY number", params![tree, PREPARED])
     }
 
     /// Returns the newest committed changes of a tree, at most `most`, newest first.
-    /// Errors: the store is damaged, or cannot be read.
     pub fn memory_operations(&self, tree: &str, most: usize) -> Result<Vec<MemoryOperation>, StoreError> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         self.memory_operations_by("ORDER BY number DESC LIMIT ?3", params![tree, COMMITTED, most])
     }
 
     /// Returns a committed change of a tree; `None` if there is none with this number.
-    /// Errors: the store is damaged, or cannot be read.
     pub fn memory_operation(&self, tree: &str, number: u32) -> Result<Option<MemoryOperation>, StoreError> {
         Ok(self.memory_operations_by("AND number = ?3", params![tree, COMMITTED, number])?.pop())
     }
 
-    /// Returns the number of committed changes of a tree.
     pub fn memory_operation_count(&self, tree: &str) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM memory_operations WHERE tree = seal(?1) AND state = ?2";
         let count: i64 = self.connection.query_row(sql, params![tree, COMMITTED], first)?;
@@ -70,7 +66,6 @@ impl Store {
     }
 
     /// Returns the files of a tree as aperture wrote them last, by path; `None` for a file that it deleted.
-    /// Errors: the store is damaged, or cannot be read.
     pub fn last_written_memories(&self, tree: &str) -> Result<BTreeMap<String, Option<Vec<u8>>>, StoreError> {
         let sql = "SELECT open(path), open(after), max(number) FROM memory_changes JOIN memory_operations ON number = operation
                    WHERE tree = seal(?1) AND state = ?2 GROUP BY path";
@@ -106,7 +101,6 @@ impl Store {
         changes.into_iter().map(change).collect()
     }
 
-    /// Returns the content with an address; `None` for none.
     fn memory_content(&self, address: Option<Address>) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(address) = address else { return Ok(None) };
         let sql = "SELECT open(content, ?1) FROM memory_contents WHERE address = seal(?1)";

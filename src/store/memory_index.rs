@@ -52,7 +52,6 @@ impl MemoryIndex {
         Some(IndexedFile { identity, directory, facts })
     }
 
-    /// Returns the working directories of the indexed session files.
     pub fn directories(&self) -> HashMap<PathBuf, PathBuf> {
         let sql = "SELECT open(path), open(directory) FROM files";
         let read =
@@ -60,7 +59,6 @@ impl MemoryIndex {
         read.unwrap_or_default().into_iter().collect()
     }
 
-    /// Stores the facts of a session file.
     pub fn remember(&self, path: &Path, file: &IndexedFile) {
         let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(&file.identity)) else { return };
         let sql = "INSERT OR REPLACE INTO files VALUES (seal(?1), ?2, seal(?3), seal(?4))";

@@ -67,7 +67,6 @@ pub(super) fn unpack(content: &[u8], whole: &mut Segment) -> Option<()> {
     (!damaged.into_inner()).then_some(())
 }
 
-/// Splits values of the given lengths off the front of `rest`.
 fn split<'a>(rest: &mut &'a [u8], lengths: &[u32]) -> Option<Vec<&'a [u8]>> {
     lengths.iter().map(|length| rest.split_off(..*length as usize)).collect()
 }

@@ -36,7 +36,6 @@ impl Store {
         Ok(self.connection.row("SELECT turn FROM obeyed WHERE session = ?1", [session.0], first)?)
     }
 
-    /// Records that all commands before a turn were read.
     pub fn obeyed(&self, session: SessionKey, turn: u32) -> Result<(), StoreError> {
         self.connection.run("INSERT OR REPLACE INTO obeyed VALUES (?1, ?2)", params![session.0, turn])?;
         Ok(())
@@ -105,13 +104,11 @@ impl Store {
         })?)
     }
 
-    /// True if the row is that of a reported message.
     pub fn is_located(&self, row: Key) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM messages WHERE row = seal(?1)";
         Ok(self.connection.row(sql, [row.0.to_le_bytes()], first::<i64>)?.is_some())
     }
 
-    /// Returns the commands of a reported message, in the order of its text.
     pub fn commands_of(&self, message: MessageId) -> Result<Vec<(ProposalNumber, String)>, StoreError> {
         let sql = "SELECT number, open(command) FROM proposals WHERE message = ?1 ORDER BY place";
         Ok(self.connection.rows(sql, [message], |row| Ok((row.get(0)?, row.get(1)?)))?)
@@ -150,7 +147,6 @@ impl Store {
         Ok(after.map(|after| Some(after).filter(|after| *after != Key(0))))
     }
 
-    /// Records that the manifest was sent to the model after a row.
     pub fn record_manifest(&self, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
         self.record_moment("manifests", session, after)
     }
@@ -187,13 +183,11 @@ impl Store {
         Ok(())
     }
 
-    /// Records that the model has received the outcome of a proposal.
     pub fn mark_told(&self, number: ProposalNumber) -> Result<(), StoreError> {
         self.connection.run("UPDATE proposals SET told = 1 WHERE number = ?1", [number])?;
         Ok(())
     }
 
-    /// Returns the proposals of a session, oldest first.
     pub fn proposals(&self, session: SessionKey) -> Result<Vec<Proposal>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM proposals WHERE session = ?1 ORDER BY number");
         Ok(self.connection.rows(&sql, [session.0], proposal)?)

@@ -14,9 +14,7 @@ const VERSION: &str = "age-encryption.org/v1";
 /// The prefix of recipients, and the characters after it, each of 5 bits.
 const PREFIX: &str = "age";
 const CHARACTERS: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-/// Length of the checksum of a recipient, in characters.
 const CHECKSUM: usize = 6;
-/// Length of the encrypted pieces of a content, in bytes.
 const PIECE: usize = 64 << 10;
 
 /// A person who can decrypt a file: the text begins with `age1`.

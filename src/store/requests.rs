@@ -14,7 +14,6 @@ pub const REQUESTS_FILE: &str = "requests.db";
 const FORMAT: i32 = 1;
 /// Maximum number of requests; older ones are deleted.
 const KEPT: usize = 1000;
-/// Longest wait for another process that has locked the log.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const TABLE: &str = "
@@ -45,7 +44,6 @@ pub struct LoggedRequest {
 
 impl RequestLog {
     /// Opens the log in an existing directory, or creates it.
-    /// Errors: it is damaged, or cannot be opened.
     pub fn open(directory: &Path, seal: &Seal) -> Result<RequestLog, StoreError> {
         let connection = Connection::open(directory.join(REQUESTS_FILE))?;
         connection.busy_timeout(PATIENCE)?;
@@ -94,7 +92,6 @@ impl RequestLog {
         })?)
     }
 
-    /// Returns the highest number; 0 if there are no requests.
     pub fn last_number(&self) -> Result<u64, StoreError> {
         let sql = "SELECT COALESCE(MAX(number), 0) FROM requests";
         let number: i64 = self.connection.query_row(sql, [], first)?;

@@ -15,7 +15,6 @@ use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Length of the nonce, in bytes.
 const NONCE: usize = 24;
 /// Bytes after the encrypted ones: authentication tag, nonce, kind of the value.
 pub(super) const TAIL: usize = 16 + NONCE + 1;
@@ -109,7 +108,6 @@ impl Keys {
         is_same.then_some((kind, sealed))
     }
 
-    /// Returns the keyed hash of a value, which is its nonce.
     fn hash(&self, kind: u8, value: &[u8], context: &[u8]) -> [u8; NONCE] {
         let mut hasher = blake3::Hasher::new_keyed(&self.nonces);
         hasher.update(&(context.len() as u64).to_le_bytes()).update(context).update(&[kind]).update(value);
@@ -152,7 +150,6 @@ impl Seal {
         Seal { keys: data_key.map(keys), previous: previous.map(keys), is_converting }
     }
 
-    /// Returns true if new values are sealed.
     pub fn is_sealed(&self) -> bool {
         self.keys.is_some()
     }

@@ -123,14 +123,12 @@ impl SealFile {
     }
 
     /// Returns the data key.
-    /// Errors: the secret is another one, or the file is damaged.
     pub fn data_key(&self, secret: &[u8]) -> Result<KeyBytes, StoreError> {
         let key = Seal::new(Some(&self.wrapping_key(secret)?), None, false);
         opened(&key, &self.wrapped, WRAPPED).ok_or(StoreError::WrongKey(self.method))
     }
 
     /// Returns the keys of the store.
-    /// Errors: the file is damaged.
     pub fn seal(&self, data_key: &KeyBytes) -> Result<Seal, StoreError> {
         let previous = self.previous.as_ref().map(|previous| {
             let damaged = || StoreError::Damaged(format!("{SEAL_FILE} has an unreadable previous key"));
@@ -162,7 +160,6 @@ const WRAPPED: &[u8] = b"data key";
 const PREVIOUS: &[u8] = b"previous data key";
 
 /// Returns random bytes for a key.
-/// Errors: the platform gives none.
 pub fn random() -> Result<KeyBytes, StoreError> {
     let mut bytes = Zeroizing::new([0; 32]);
     getrandom::fill(&mut *bytes).map_err(|_| StoreError::NoRandomNumbers)?;

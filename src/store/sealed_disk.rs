@@ -155,7 +155,6 @@ impl<D: Disk> Disk for SealedDisk<D> {
     }
 }
 
-/// A file that is sealed when it is synced: its whole content is authenticated.
 struct SealedFile {
     file: Box<dyn NewFile>,
     seal: Seal,

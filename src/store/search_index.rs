@@ -44,7 +44,6 @@ pub struct IndexedSession {
 pub struct ReadSession<'a> {
     pub path: &'a Path,
     pub identity: Identity,
-    /// A number that changes with the changes of the session by aperture.
     pub stamp: i64,
     /// The position from which the next reading continues, serialized.
     pub state: Vec<u8>,
@@ -83,13 +82,11 @@ pub fn fingerprint(seal: &Seal, path: &Path, identity: &Identity, stamp: i64) ->
 
 impl SearchIndex {
     /// Opens the index in an existing directory, or creates it.
-    /// Errors: it cannot be read or created.
     pub fn open(directory: &Path, seal: &Seal) -> rusqlite::Result<SearchIndex> {
         Ok(SearchIndex { connection: opened(directory, &FORM, seal)?.0, seal: seal.clone() })
     }
 
     /// Returns an index that is lost with the process.
-    /// Errors: there is no memory for it.
     pub fn in_memory() -> rusqlite::Result<SearchIndex> {
         let seal = Seal::default();
         Ok(SearchIndex { connection: prepared(Connection::open_in_memory()?, &FORM, &seal)?.0, seal })

@@ -17,9 +17,7 @@ pub const SIDECAR_FILE: &str = "sidecar.db";
 /// The longest wait of the worker for another process, and that of a command.
 const PATIENCE: Duration = Duration::from_secs(5);
 const SHORT_PATIENCE: Duration = Duration::from_millis(20);
-/// Maximum number of calls whose times are kept.
 const KEPT_CALLS: i64 = 500;
-/// Maximum number of tasks; further ones are not queued.
 const MOST_TASKS: i64 = 50_000;
 /// Consecutive failures of the server after which it is not asked for a while.
 const MOST_FAILURES: u32 = 3;
@@ -139,7 +137,6 @@ pub struct SidecarFailure {
 /// The figures of one call of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SidecarCall {
-    /// Time of the call, in milliseconds since 1970, UTC.
     pub time: i64,
     pub milliseconds: u32,
     pub sent_tokens: u32,
@@ -153,7 +150,6 @@ pub struct ModelState {
     pub answers: u64,
     /// The tasks for which it is not asked any more, because too many of its answers were refused.
     pub stopped: Vec<SidecarTask>,
-    /// Consecutive calls that failed.
     pub failures: u32,
     /// The time before which the server is not asked, in milliseconds since 1970, UTC.
     pub asked_again: i64,
@@ -178,7 +174,6 @@ const TASK_COLUMNS: &str = "id, task, version, open(address), open(place), attem
 
 impl SidecarStore {
     /// Opens the database in an existing directory, or creates it. The caller makes its file private.
-    /// Errors: it is damaged, or cannot be opened.
     pub fn open(directory: &Path, seal: &Seal) -> Result<SidecarStore, StoreError> {
         let file = directory.join(SIDECAR_FILE);
         is_there(&file)?;
@@ -194,7 +189,6 @@ impl SidecarStore {
         Ok(is_known.then_some(SidecarStore { connection }))
     }
 
-    /// Returns the answer of a model about a content; `None` if there is none yet.
     pub fn result(&self, task: SidecarTask, address: Key, model: &str) -> Result<Option<SidecarResult>, StoreError> {
         let sql = "SELECT open(value), fault FROM results WHERE address = seal(?1) AND task = ?2 AND version = ?3 AND model = ?4";
         let values = params![bytes(address), task.name(), task.row().version, model];
@@ -334,7 +328,6 @@ impl SidecarStore {
         Ok(())
     }
 
-    /// Returns the newest calls of a model, the oldest first.
     pub fn calls(&self, model: &str) -> Result<Vec<SidecarCall>, StoreError> {
         let sql = "SELECT time, milliseconds, sent_tokens, answer_tokens, open(error) FROM calls WHERE model = ?1 ORDER BY id";
         Ok(self.connection.rows(sql, [model], |row| {
@@ -377,7 +370,6 @@ impl SidecarStore {
         Ok(found.unwrap_or_default())
     }
 
-    /// Records if the vectors of a model improved search.
     pub fn record_improvement(&self, model: &str, improves: bool) -> Result<(), StoreError> {
         let sql = "INSERT INTO models (model, improves) VALUES (?1, ?2) ON CONFLICT (model) DO UPDATE SET improves = ?2";
         self.connection.run(sql, params![model, improves])?;
@@ -450,7 +442,6 @@ impl SidecarStore {
     }
 }
 
-/// Returns the names of the wanted tasks as a list of SQL.
 fn names(is_wanted: &dyn Fn(SidecarTask) -> bool) -> String {
     let wanted = SidecarTask::ALL.into_iter().filter(|task| is_wanted(*task));
     wanted.map(|task| format!("'{task}'")).collect::<Vec<_>>().join(", ")

@@ -59,7 +59,6 @@ impl KnownTotals {
         self.0.part(directory).map(|(_, piece)| piece)
     }
 
-    /// Serializes the totals with those of some files replaced.
     fn with(&self, files: &[(&Path, Identity, &Totals)]) -> Option<Vec<u8>> {
         let mut directories: BTreeMap<&str, Vec<(&str, Identity, &Totals)>> = BTreeMap::new();
         for (path, identity, totals) in files {
@@ -93,7 +92,6 @@ pub struct FileTotals<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 struct File<'a> {
     name: &'a str,
-    /// State of the file when it was read.
     identity: Identity,
     /// Indexes of model and directory in the texts.
     model: u32,

@@ -11,7 +11,6 @@ use std::io::{Read, Write};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The context of these files.
 const FILE: &[u8] = b"cache file";
 
 /// A file of the cache; without a path, every lookup is a miss and every write a no-op.
@@ -96,13 +95,11 @@ impl<S: Serialize + DeserializeOwned> Parts<S> {
         Some(Parts { places: index.into_iter().map(place).collect(), bytes })
     }
 
-    /// Returns a part with its state.
     pub fn part(&self, name: &str) -> Option<(&S, &[u8])> {
         let (state, range) = self.places.get(name)?;
         Some((state, self.bytes.get(range.clone())?))
     }
 
-    /// Returns the bytes of a file with these parts.
     pub fn pack(format: u8, parts: &[(&str, S, impl AsRef<[u8]>)]) -> Option<Vec<u8>> {
         let index: Vec<_> = parts.iter().map(|(name, state, part)| (name, state, part.as_ref().len() as u32)).collect();
         let mut content = postcard::to_stdvec(&index).ok()?;

@@ -68,7 +68,6 @@ impl Store {
 
     /// Returns what the operations of a session changed in its contents, oldest first: the committed and the deferred ones, and those
     /// that were dropped, each followed by its undo.
-    /// Errors: the block edits of an operation are damaged, or the store cannot be read.
     pub fn content_operations(&self, session: &StoredSession) -> Result<Vec<ContentOperation>, StoreError> {
         let sql = "SELECT number, point FROM operations WHERE session = ?1
                    AND (state IN (?2, ?3, ?4) OR state = ?5 AND deferred = 1) ORDER BY number";
@@ -169,13 +168,11 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the staged texts of a session, oldest first.
     pub fn staged(&self, session: &str) -> Result<Vec<StagedText>, StoreError> {
         let sql = "SELECT number, open(text) FROM staged_texts WHERE session = seal(?1) ORDER BY number";
         Ok(self.connection.rows(sql, [session], |row| Ok(StagedText { number: row.get(0)?, text: row.get(1)? }))?)
     }
 
-    /// Deletes the staged texts of a session and returns their number.
     pub fn unstage(&self, session: &str) -> Result<usize, StoreError> {
         Ok(self.connection.run("DELETE FROM staged_texts WHERE session = seal(?1)", [session])?)
     }
@@ -203,7 +200,6 @@ impl Store {
         })?)
     }
 
-    /// Stores responses of a line with withheld calls, in one transaction.
     pub fn add_withheld_replies(
         &self,
         session: &str,
@@ -225,7 +221,6 @@ impl Store {
     }
 }
 
-/// Reads a hash from a column.
 fn key(bytes: &[u8], column: usize) -> rusqlite::Result<Key> {
     let wrong = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(error));
     bytes.try_into().map(|bytes| Key(u128::from_be_bytes(bytes))).map_err(wrong)

@@ -7,7 +7,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The session at one point of the log.
 #[derive(Clone, Debug, Default)]
 struct State {
     /// The changed contents, by what they were before any change.

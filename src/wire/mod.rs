@@ -226,7 +226,6 @@ impl Wire {
     }
 
     /// Returns the prompt of a body with the changes of the log, and nothing else that is sent: each element in a line.
-    /// Errors: the store cannot be read, or the body is not that of a request.
     pub fn session_lines(&self, session: &str, api: RequestApi, body: impl AsRef<[u8]>) -> Result<Vec<u8>, WireError> {
         let lines = |bytes: &[u8]| Ok(session_lines(api, &RequestDocument::new(bytes).ok_or(WireError::Unreadable)?));
         let edits = self.logged(session, api, body.as_ref())?;

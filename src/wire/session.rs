@@ -16,21 +16,17 @@ const REPAIRED: u32 = 2;
 /// Errors of a request that is then sent as the client wrote it.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
-    /// The store cannot be read or written.
     #[error("the store is not available: {0}")]
     Store(#[from] StoreError),
     #[error("the store is not available: {0}")]
     Closed(String),
-    /// The body has an element that is not valid JSON.
     #[error("the body is not valid JSON")]
     Broken,
-    /// The body with a changed window cannot be parsed.
     #[error("internal error: the changed body is not valid")]
     Unreadable,
 }
 
 impl WireError {
-    /// Returns true if another process holds the store.
     fn is_busy(&self) -> bool {
         matches!(self, WireError::Store(error) if error.is_busy())
     }
@@ -42,7 +38,6 @@ pub(super) struct Line {
     /// The state after the last request; `None` before the first one that was changed.
     pub state: Option<WireLine>,
     pub insertions: Vec<Insertion>,
-    /// The texts that wait for the next prompt.
     pub staged: Vec<StagedText>,
     /// The commands of the model whose outcomes it has not received.
     pub untold: Vec<ProposalNumber>,
@@ -62,7 +57,6 @@ pub(super) struct Line {
 /// The refusals of a line since the API accepted a request.
 #[derive(Clone, Copy, Default)]
 struct Refusals {
-    /// The number of changed requests that were refused.
     changed: u32,
     /// True if a request was refused that was not changed: the changes are not the cause.
     is_of_client: bool,
@@ -97,7 +91,6 @@ pub(super) struct Sessions {
     /// True if this request gets only what is in memory.
     is_held: bool,
     lines: FxHashMap<(String, String), Line>,
-    /// The texts for the next prompt of each session.
     prepared: FxHashMap<String, Vec<PreparedText>>,
     /// Responses with calls that could not be stored, by their line, and the time of the first: they are in memory until they are.
     owed: FxHashMap<(String, String), (Vec<WithheldReply>, i64)>,
@@ -112,7 +105,6 @@ impl Sessions {
         Sessions { open, store: None, opened, version, is_deleted, fault, is_held, lines, prepared, owed, known }
     }
 
-    /// Forgets everything that can be read again.
     pub fn clear(&mut self) {
         self.lines.clear();
         self.store = None;
@@ -330,7 +322,6 @@ impl Sessions {
         Ok(())
     }
 
-    /// Stores if the requests of a line offer the tool of aperture.
     pub fn save_offer(&mut self, session: &str, line: &str, offers: bool) -> Result<(), WireError> {
         self.write(|store| store.save_offer(session, line, offers))?;
         self.line(session, line)?.offers = Some(offers);
@@ -356,7 +347,6 @@ impl Wire {
         }
     }
 
-    /// Returns a number that differs after another process changed the store; `None` if there is no store.
     pub fn store_version(&self) -> Option<i64> {
         self.sessions().store.as_ref()?.version().ok()
     }

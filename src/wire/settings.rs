@@ -91,7 +91,6 @@ impl<'de> Visitor<'de> for SettingsVisitor {
     }
 }
 
-/// A setting by its key in a file.
 struct Known(&'static Setting);
 
 impl<'de> Deserialize<'de> for Known {

@@ -46,6 +46,14 @@ struct Item {
     is_text: bool,
 }
 
+impl Item {
+    /// Returns a text that the request did not have.
+    fn text(role: Role, text: &str, recorded: Key) -> Item {
+        let (piece, sent) = (Piece { role, place: None, text: Some(text.into()) }, Key::from_bytes(text.as_bytes()));
+        Item { piece, announced: Vec::new(), sent, recorded: [recorded].into(), is_result: false, is_text: true }
+    }
+}
+
 /// The contents of a request while changes are applied.
 #[derive(Clone)]
 struct Conversation<'a> {
@@ -59,7 +67,6 @@ struct Conversation<'a> {
     rendered: FxHashMap<(usize, usize), Key>,
 }
 
-/// The contents that a hunk replaces.
 struct Place {
     items: Range<usize>,
     /// The item that is each content of [`WindowHunk::before`]; `None` if the client left it out.
@@ -143,7 +150,6 @@ impl<'a> Conversation<'a> {
         Conversation { contents, items, removed: Vec::new(), announced: Vec::new(), rendered: FxHashMap::default() }
     }
 
-    /// Returns the contents in order.
     fn pieces(&self) -> Vec<Piece> {
         let mut pieces = Vec::with_capacity(self.items.len());
         for item in &self.items {
@@ -246,14 +252,7 @@ impl<'a> Conversation<'a> {
             new.push(match content {
                 NewContent::Text(role, text) | NewContent::Moved(role, text) => {
                     let worded = worded(hunk, words, number, text).map_or(Cow::Borrowed(text.as_str()), Cow::Owned);
-                    Item {
-                        sent: Key::from_bytes(worded.as_bytes()),
-                        piece: Piece { role: *role, place: None, text: Some((&*worded).into()) },
-                        recorded: [Key::from_bytes(text.as_bytes())].into(),
-                        is_result: false,
-                        is_text: true,
-                        announced: Vec::new(),
-                    }
+                    Item::text(*role, &worded, Key::from_bytes(text.as_bytes()))
                 }
                 NewContent::Changed(content, text) => {
                     let mut item = self.take(&mut old, content)?;
@@ -333,14 +332,7 @@ impl<'a> Conversation<'a> {
         let later = hunk.before.iter().zip(&place.before).skip(at + 1).take_while(is_joined).count();
         let sent = text_of(body, &self.items[item]).filter(|_| content.rendered == Some(Rendered::Text) && !stays)?.text?;
         let text = [REMINDER.0, reminder(&sent, later as u32)?, REMINDER.1].concat();
-        Some(Item {
-            sent: Key::from_bytes(text.as_bytes()),
-            piece: Piece { role: content.role, place: None, text: Some(text.as_str().into()) },
-            recorded: [content.sent].into(),
-            is_result: false,
-            is_text: true,
-            announced: Vec::new(),
-        })
+        Some(Item::text(content.role, &text, content.sent))
     }
 
     /// Adds texts before the first answer from a place on: the client sends them between a prompt and its answer.
@@ -365,7 +357,6 @@ impl<'a> Conversation<'a> {
         Some(old.remove(place).1)
     }
 
-    /// Returns true if these texts are at a place already.
     fn has(&self, start: usize, texts: &[NewContent]) -> bool {
         let is_here = |(item, content): (&Item, &NewContent)| match content {
             NewContent::Text(_, text) | NewContent::Moved(_, text) => item.sent == Key::from_bytes(text.as_bytes()),
@@ -548,33 +539,28 @@ mod tests {
         SentContent { role, sent: key, block: key, rendered }
     }
 
+    fn folded(hunk: WindowHunk) -> Contents {
+        let window = WindowChange { hunks: vec![hunk], ..WindowChange::default() };
+        Contents::new(&[ContentOperation { id: 1, point: None, edits: Vec::new(), window: Some(window) }], &|_| None)
+    }
+
+    fn parsed(body: &str) -> RequestBody<'static> {
+        RequestBody::parse_owned(RequestApi::Messages, body.into(), &mut KnownElements::default()).unwrap()
+    }
+
     /// Returns the outcome of a fold of the first four contents, of which the client renders the third, and the number of contents then.
     fn outcome(texts: &[&str]) -> (Outcome, usize) {
         let note = sent(Role::User, "note", Some(Rendered::Text));
         let before =
             vec![sent(Role::User, "ask", None), sent(Role::Assistant, "one", None), note, sent(Role::Assistant, "two", None)];
         let after = vec![NewContent::Text(Role::User, "digest".to_owned())];
-        let (lead, trail) = (Vec::new(), Vec::new());
-        let hunk = WindowHunk {
-            anchor: None,
-            before,
-            occurrence: 0,
-            lead,
-            trail,
-            after,
-            announced: Vec::new(),
-            is_last: false,
-            words: Vec::new(),
-        };
-        let window = WindowChange { hunks: vec![hunk], ..WindowChange::default() };
-        let operation = ContentOperation { id: 1, point: None, edits: Vec::new(), window: Some(window) };
-        let contents = Contents::new(&[operation], &|_| None);
+        let contents = folded(WindowHunk { before, after, ..WindowHunk::default() });
         let message = |text: &&str| {
             let role = if ["one", "two"].contains(text) { "assistant" } else { "user" };
             format!(r#"{{"role":"{role}","content":"{text}"}}"#)
         };
         let body = format!(r#"{{"messages":[{}]}}"#, texts.iter().map(message).collect::<Vec<_>>().join(","));
-        let body = RequestBody::parse_owned(RequestApi::Messages, body.into(), &mut KnownElements::default()).unwrap();
+        let body = parsed(&body);
         let (conversation, outcomes) = Conversation::new(&contents, &body).at(1, &body);
         (outcomes[0].1, conversation.items.len())
     }
@@ -585,20 +571,14 @@ mod tests {
             let body = format!(
                 r#"{{"messages":[{{"role":"user","content":"ask"}},{{"role":"assistant","content":[{{"type":"tool_use","id":"t","name":"Load","input":{{}}}}]}},{{"role":"user","content":[{results}]}},{{"role":"assistant","content":"two"}}]}}"#
             );
-            let body = RequestBody::parse_owned(RequestApi::Messages, body.into(), &mut KnownElements::default()).unwrap();
+            let body = parsed(&body);
             let call = SentContent { sent: body.elements[1].contents[0].1, ..sent(Role::Assistant, "", None) };
             let (result, note) = (Some(Rendered::Result), Some(Rendered::Text));
             let made = sent(Role::User, "Loaded.", Some(Rendered::Generated));
             let results = [sent(Role::User, "names", result), made, sent(Role::User, "note", note)];
             let before = [&[sent(Role::User, "ask", None), call][..], &results, &[sent(Role::Assistant, "two", None)]].concat();
             let after = vec![NewContent::Text(Role::User, "digest".to_owned())];
-            let (lead, trail) = (Vec::new(), Vec::new());
-            let announced = Vec::new();
-            let words = Vec::new();
-            let hunk = WindowHunk { anchor: None, before, occurrence: 0, lead, trail, after, announced, is_last: false, words };
-            let window = WindowChange { hunks: vec![hunk], ..WindowChange::default() };
-            let operation = ContentOperation { id: 1, point: None, edits: Vec::new(), window: Some(window) };
-            let contents = Contents::new(&[operation], &|_| None);
+            let contents = folded(WindowHunk { before, after, ..WindowHunk::default() });
             let (_, outcomes) = Conversation::new(&contents, &body).at(1, &body);
             outcomes[0].1
         };
@@ -612,7 +592,7 @@ mod tests {
     #[test]
     fn a_text_that_the_client_joined_to_a_result_stays_when_the_result_goes() {
         let body = r#"{"messages":[{"role":"user","content":"ask"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Load","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"names\n\n<system-reminder>\none\n</system-reminder>\n\n<system-reminder>\ntwo\n</system-reminder>"}]},{"role":"assistant","content":"end"}]}"#;
-        let body = RequestBody::parse_owned(RequestApi::Messages, body.into(), &mut KnownElements::default()).unwrap();
+        let body = parsed(&body);
         let call = SentContent { sent: body.elements[1].contents[0].1, ..sent(Role::Assistant, "", None) };
         let result = sent(Role::User, "names", Some(Rendered::Result));
         let [one, two] = ["one", "two"].map(|text| sent(Role::User, text, Some(Rendered::Text)));
@@ -620,21 +600,11 @@ mod tests {
         let hunk = WindowHunk {
             anchor: Some(sent(Role::User, "ask", None)),
             before,
-            occurrence: 0,
-            lead: Vec::new(),
             trail: vec![sent(Role::Assistant, "end", None)],
             after: vec![NewContent::Kept(one), NewContent::Kept(two), NewContent::Text(Role::User, "digest".to_owned())],
-            announced: Vec::new(),
-            is_last: false,
-            words: Vec::new(),
+            ..WindowHunk::default()
         };
-        let operation = ContentOperation {
-            id: 1,
-            point: None,
-            edits: Vec::new(),
-            window: Some(WindowChange { hunks: vec![hunk], ..WindowChange::default() }),
-        };
-        let contents = Contents::new(&[operation], &|_| None);
+        let contents = folded(hunk);
         let (conversation, outcomes) = Conversation::new(&contents, &body).at(1, &body);
         assert_eq!(outcomes[0].1, Outcome::Applied);
         let texts: Vec<_> = conversation.items.iter().filter_map(|item| item.piece.text.as_deref()).collect();

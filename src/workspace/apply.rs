@@ -11,7 +11,6 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The sizes of the read and the write buffer, in bytes.
 const READ_BYTES: usize = 1 << 18;
 const WRITE_BYTES: usize = 1 << 18;
 /// The interval and the maximum number of checks whether another program still writes to the old file.
@@ -258,7 +257,6 @@ fn moves_on(provider: &dyn ProviderAdapter, tail: &[u8]) -> bool {
     rows.map(|line| provider.parse(line).row).any(|row| !matches!(row.kind, RowKind::State | RowKind::Record | RowKind::Foreign))
 }
 
-/// A file that is being written, through a buffer.
 type Writer = BufWriter<Box<dyn NewFile>>;
 
 /// Writes the new file in one pass over the old one, and checks that the old file begins with the bytes that the plan was made for, by
@@ -307,7 +305,6 @@ fn late_rows(old: &mut dyn Read) -> Result<Vec<u8>, ApplyError> {
     Ok(late)
 }
 
-/// Appends these bytes to the new file.
 fn append_late_rows(file: &mut dyn NewFile, late: &[u8], modified: i128) -> io::Result<()> {
     if late.is_empty() {
         return Ok(());

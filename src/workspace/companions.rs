@@ -25,7 +25,6 @@ pub struct Companions {
 }
 
 /// Returns the files beside a session; links and special files are left out.
-/// Errors: a directory cannot be read.
 pub fn companions(disk: &dyn Disk, found: &Found) -> io::Result<Companions> {
     let mut companions = Companions::default();
     let mut directories: Vec<PathBuf> = found.provider.companions_directory(&found.path).into_iter().collect();
@@ -46,7 +45,6 @@ pub fn companions(disk: &dyn Disk, found: &Found) -> io::Result<Companions> {
 
 /// Returns the sessions of the subagents of a session: those in its directory, and those in its own folder, as older clients put them,
 /// whose rows name the session.
-/// Errors: a directory cannot be read.
 pub fn subagents(disk: &dyn Disk, found: &Found) -> io::Result<Vec<Found>> {
     let mut subagents = companions(disk, found)?.subagents;
     let folder = found.path.parent().filter(|_| !found.location.subagent);
@@ -114,7 +112,6 @@ pub fn redact_companions(
 }
 
 /// Returns the edits that revert logged changes, and the files that changed since, which stay unchanged.
-/// Errors: a content is missing in the store, or a file cannot be read.
 pub fn reverted(
     disk: &dyn Disk,
     store: &Store,
@@ -163,7 +160,6 @@ pub(super) fn revert(disk: &dyn Disk, edits: &[CompanionEdit]) -> Result<(), App
 
 /// Completes the logged changes of files beside a session, or reverts them. A file that is missing or has another content stays
 /// unchanged.
-/// Errors: the store or the disk failed.
 pub(super) fn settle(disk: &dyn Disk, store: &Store, logged: &[LoggedCompanion], is_done: bool) -> Result<(), ApplyError> {
     for change in logged {
         let (from, to) = if is_done { (change.before, change.after) } else { (change.after, change.before) };
@@ -178,7 +174,6 @@ pub(super) fn settle(disk: &dyn Disk, store: &Store, logged: &[LoggedCompanion],
     Ok(())
 }
 
-/// Replaces the content of a file, if it is as expected.
 fn replace(disk: &dyn Disk, path: &Path, before: &[u8], after: &[u8]) -> Result<(), ApplyError> {
     let modified = disk.identify(path)?.modified;
     if read_whole(disk, path)? != before {

@@ -30,7 +30,6 @@ pub struct SessionFile<'a> {
     opened: Mutex<Option<Opened>>,
 }
 
-/// An open file and the bytes that were read from it.
 struct Opened {
     file: Box<dyn OpenFile>,
     /// The bytes that were read, by offset, without overlaps.
@@ -120,7 +119,6 @@ impl Opened {
         Ok(Opened { file, pieces: BTreeMap::new(), length })
     }
 
-    /// Returns true if the bytes that are read are held.
     fn holds(&self) -> bool {
         self.length <= HELD_FILE_BYTES as u64
     }
@@ -228,7 +226,6 @@ pub struct SessionFiles<'a> {
 
 impl SessionFiles<'_> {
     /// Returns a row without its line feed.
-    /// Errors: the row cannot be read, or no longer exists.
     pub fn line(&self, session: &Session, row: u32) -> io::Result<Vec<u8>> {
         let place = session.rows.get(row as usize).ok_or_else(load::changed_while_read)?;
         let file = match session.inherited_from(row) {

@@ -16,13 +16,11 @@ pub fn fork_id(source: &str, now: i128) -> String {
 }
 
 impl Workspace<'_> {
-    /// Returns the fork of the session that ends with a block, with the id `id`.
     pub fn fork(&self, at: BlockNumber, id: &str, leaf: &str) -> Result<Fork, PlanError> {
         planning::fork(self.provider, &self.reading.session, &SessionRows::new(self), at, id, leaf)
     }
 
     /// Returns the conversation in the window as a session of another client; `None` if no session of that client is written.
-    /// Errors: the file cannot be read.
     pub fn convert(
         &self,
         to: &dyn ProviderAdapter,

@@ -4,7 +4,6 @@ use crate::fsio::{Disk, read_head};
 use crate::provider::{OpenSession, PROVIDERS, Places};
 use std::collections::BTreeSet;
 
-/// Maximum size of a registry entry, in bytes.
 const LONGEST_ENTRY: usize = 64 << 10;
 
 /// Returns the ids of the sessions that running clients have registered as open. Entries of processes that no longer exist are

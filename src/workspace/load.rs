@@ -45,7 +45,6 @@ impl<'a> Loader<'a, '_> {
     ///
     /// If the first rows of a fork are in the files of other sessions, these files are read as well; if one of them is missing, this is
     /// recorded as damage of the session.
-    /// Errors: same as [`load`].
     pub(super) fn load(&self, path: &Path, id: String) -> io::Result<(Session, SessionFiles<'a>)> {
         let (own, file, identity) = self.read_whole(path)?;
         let ends_with_newline = !own.last().is_some_and(|last| last.unfinished);
@@ -245,7 +244,6 @@ fn fill(file: &SessionFile<'_>, offset: u64, chunk: &mut Vec<u8>, length: usize)
     }
 }
 
-/// Returns a lookup of cached token counts.
 fn counter(cache: &Cache) -> impl Fn(Key) -> Option<u32> + Sync {
     let any = cache.has_counts();
     move |hash| if any { cache.count(hash) } else { None }

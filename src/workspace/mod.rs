@@ -193,13 +193,11 @@ impl<'a> Workspace<'a> {
     }
 
     /// Returns the bytes of the file that the session was read from.
-    /// Errors: the file can no longer be read, or is shorter.
     pub fn bytes(&self) -> io::Result<Vec<u8>> {
         self.files.own.range(0..self.reading.session.bytes)
     }
 
     /// Returns the contents of blocks like [`Workspace::contents`], with credentials masked.
-    /// Errors: same as [`Workspace::contents`].
     pub fn masked_contents(&self, numbers: &[BlockNumber]) -> io::Result<Vec<Content>> {
         let mask = |text: &str| self.reading.known.mask(text).into_owned();
         let masked = |content: Content| Content {

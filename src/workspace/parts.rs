@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use twox_hash::XxHash3_64;
 
-/// The time to wait for a client that writes its database.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A disk on which the sessions of all clients are files of lines. Those that are put together are only read.

@@ -24,7 +24,6 @@ pub struct Project {
     compared: Mutex<HashMap<PathBuf, Relation>>,
 }
 
-/// The place of a directory, as seen from a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relation {
     Same,

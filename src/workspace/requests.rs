@@ -17,7 +17,6 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestSession {
     pub id: String,
-    /// The format of its bytes.
     pub format: String,
     /// The time of its newest request, in milliseconds since 1970, UTC.
     pub modified: i64,

@@ -11,7 +11,6 @@ use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::Path;
 
-/// The size of the read buffer, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
 
 pub(super) fn named_secrets(provider: &dyn ProviderAdapter, files: &SessionFiles<'_>, session: &Session) -> io::Result<Known> {
@@ -33,7 +32,6 @@ pub(super) fn named_secrets(provider: &dyn ProviderAdapter, files: &SessionFiles
 }
 
 /// Returns the values that the rows of a reader name as credentials, in their JSON-escaped form.
-/// Errors: the reader failed.
 pub(super) fn named_in(reader: &mut dyn BufRead) -> io::Result<Known> {
     let (mut row, mut values) = (Vec::new(), Vec::new());
     while values.len() < NAMED_SECRETS {
@@ -64,7 +62,6 @@ pub fn scan_file(disk: &dyn Disk, path: &Path) -> io::Result<Vec<SecretMatch>> {
 }
 
 /// Finds the credentials in the bytes of a reader.
-/// Errors: the reader failed.
 pub fn scan(reader: &mut dyn BufRead) -> io::Result<Vec<SecretMatch>> {
     let mut sighted = Vec::new();
     let (mut row, mut line, mut offset) = (Vec::new(), 1, 0);
@@ -83,7 +80,6 @@ pub fn scan(reader: &mut dyn BufRead) -> io::Result<Vec<SecretMatch>> {
 }
 
 impl Workspace<'_> {
-    /// Finds the credentials in the file of the session.
     pub fn secret_matches(&self) -> io::Result<Vec<SecretMatch>> {
         scan(&mut BufReader::with_capacity(BUFFER_BYTES, FileReader::new(&self.files.own)))
     }
@@ -97,7 +93,6 @@ impl Workspace<'_> {
             .collect()
     }
 
-    /// Returns the block that contains a range of bytes of the row at `offset`.
     fn block_at(&self, offset: u64, range: &Range<usize>) -> io::Result<Option<BlockNumber>> {
         let (rows, inherited) = (&self.reading.session.rows, self.reading.session.inherited_rows() as usize);
         let Ok(place) = rows[inherited..].binary_search_by_key(&offset, |row| row.offset) else { return Ok(None) };

@@ -94,7 +94,6 @@ pub fn left_rows(disk: &dyn Disk, found: &Found, position: &TracePosition) -> io
     Ok(left_offsets(found.provider, found.location.id.clone(), &bytes))
 }
 
-/// Returns a hash of the start and the end of the first `end` bytes of a file.
 fn probe(disk: &dyn Disk, path: &Path, end: u64) -> io::Result<u64> {
     let length = end.min(PROBE_BYTES);
     let mut bytes = read_range(disk, path, 0, length as usize)?;
@@ -257,7 +256,6 @@ fn take_call(parsed: &ParsedBlock<'_>, take: &mut dyn FnMut(TraceContent)) {
     }));
 }
 
-/// Returns the shell command in the input of a tool.
 fn command(input: &str) -> Option<String> {
     // Most inputs of other tools are long, and name no command.
     let names = &conventions().inputs.commands;

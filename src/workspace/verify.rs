@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
-/// Maximum number of checks of a session that changes meanwhile.
 const ATTEMPTS: usize = 3;
 
 /// The result of undoing everything.
@@ -210,7 +209,6 @@ fn lost(history: &History, sound: &BTreeSet<Address>) -> Vec<(OperationId, usize
     history.operations.iter().map(missing).filter(|(_, missing)| *missing > 0).collect()
 }
 
-/// Checks that the file starts with the original if no change is in force.
 fn nothing_left(history: &History, bytes: &[u8]) -> WayBack {
     let original = history.state_at(0);
     let is_original = |(length, hash): (u64, Address)| {

@@ -28,7 +28,6 @@ pub struct WriterHold<'a> {
 }
 
 /// Takes the lock that the client of a session takes when it opens the session at `path`, without waiting for it.
-/// Errors: a lock file cannot be created or locked.
 pub fn take_writer<'a>(
     disk: &'a dyn Disk,
     provider: &dyn ProviderAdapter,

@@ -24,12 +24,10 @@ use tokio::sync::{Semaphore, mpsc};
 const REQUEST: &str = "/aperture/request";
 /// The path of events.
 const EVENTS: &str = "/aperture/events";
-/// The maximum size of a request, in bytes.
 const LARGEST: usize = 1 << 20;
 /// The number of requests that run at the same time, and of streams of events.
 const RUNNING: usize = 4;
 const STREAMS: usize = 16;
-/// The number of events that wait for a slow page.
 const WAITING: usize = 64;
 
 /// The headers of all answers: the page loads nothing from elsewhere, and no other page shows it.

@@ -23,7 +23,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// The time after which a failed accept is tried again.
 const RETRY_ACCEPT: Duration = Duration::from_millis(50);
 
 /// Serves the page until a signal.

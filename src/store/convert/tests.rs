@@ -2,14 +2,11 @@
 
 use super::*;
 use crate::fsio::RealDisk;
-use crate::fsio::failing::FailingDisk;
 use crate::model::{BlockEdit, Key, Level, MessageId, Plan, ReplyPart, ReportedMessage, Snapshot, WindowChange, WithheldReply};
 use crate::store::{Insertion, LoggedRequest, NewProposal, RequestLog, Store, WireLine};
-use crate::testing::sample;
+use crate::testing::{Fault, all_or, catch, each_fault};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
 use zeroize::Zeroizing;
 
 fn seal(current: Option<u8>, previous: Option<u8>) -> Seal {
@@ -85,40 +82,25 @@ fn dump(directory: &Path, seal: &Seal) -> (Vec<String>, BTreeMap<PathBuf, Vec<u8
         seal.of_database(id).unwrap().register(&connection).unwrap();
         rows.push(format!("{file} {version}"));
         let all = "SELECT name, coalesce(sql, '') FROM sqlite_master ORDER BY name";
-        let tables: Vec<(String, String)> = connection
-            .prepare(all)
-            .unwrap()
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
+        let tables: Vec<(String, String)> = connection.rows(all, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         for (table, sql) in tables {
             rows.push(format!("{table}: {sql}"));
             if !sql.starts_with("CREATE TABLE") {
                 continue;
             }
             let columns = "SELECT name, type IN ('TEXT', 'BLOB') FROM pragma_table_info(?1)";
-            let columns: Vec<(String, bool)> = connection
-                .prepare(columns)
-                .unwrap()
-                .query_map([&table], |row| Ok((row.get(0)?, row.get(1)?)))
-                .unwrap()
-                .map(Result::unwrap)
-                .collect();
+            let columns: Vec<(String, bool)> = connection.rows(columns, [&table], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
             let opened = columns.iter().map(|(column, is_text)| match (column.as_str(), CONTENTS.contains(&table.as_str())) {
                 ("content", true) => "open(content, open(address))".to_owned(),
                 _ if *is_text && !CLEAR.contains(&(&table, column)) && table != "sqlite_sequence" => format!("open({column})"),
                 _ => column.clone(),
             });
             let select = format!("SELECT {} FROM {table}", opened.collect::<Vec<_>>().join(", "));
-            let mut select = connection.prepare(&select).unwrap();
-            let mut found: Vec<String> = select
-                .query_map([], |row| {
-                    Ok(format!("{:?}", (0..columns.len()).map(|at| row.get::<_, Value>(at).unwrap()).collect::<Vec<_>>()))
-                })
-                .unwrap()
-                .map(Result::unwrap)
-                .collect();
+            let values = |row: &rusqlite::Row<'_>| {
+                let count = row.as_ref().column_count();
+                Ok(format!("{:?}", (0..count).map(|at| row.get::<_, Value>(at).unwrap()).collect::<Vec<_>>()))
+            };
+            let mut found: Vec<String> = connection.rows(&select, [], values).unwrap();
             found.sort();
             rows.extend(found);
         }
@@ -157,9 +139,8 @@ fn unsealed(directory: &Path) -> Vec<String> {
         let connection = Connection::open(directory.join(file)).unwrap();
         let sql = "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c
                    WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND c.type NOT IN ('INTEGER', 'REAL')";
-        let mut select = connection.prepare(sql).unwrap();
-        let columns = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))).unwrap();
-        for (table, column) in columns.map(Result::unwrap).filter(|(table, column)| !CLEAR.contains(&(table, column))) {
+        let columns: Vec<(String, String)> = connection.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        for (table, column) in columns.into_iter().filter(|(table, column)| !CLEAR.contains(&(table, column))) {
             let clear =
                 format!("SELECT count(*) FROM {table} WHERE typeof({column}) NOT IN ('blob', 'null') OR length({column}) < 25");
             let rows: i64 = connection.query_row(&clear, [], |row| row.get(0)).unwrap();
@@ -190,28 +171,22 @@ fn a_conversion_and_its_inverse_change_nothing() {
 fn a_fault_or_a_kill_at_any_call_of_the_disk_loses_nothing() {
     for (from, to) in [((None, None), (Some(1), None)), ((Some(1), None), (Some(2), Some(1))), ((Some(1), None), (None, Some(1)))]
     {
-        for is_killed in [false, true] {
-            for call in sample(0.., 4) {
-                let directory = filled();
-                let before = dump(directory.path(), &Seal::default());
-                convert(&RealDisk, directory.path(), &seal(from.0, from.1)).unwrap();
-                let to = seal(to.0, to.1);
-                let disk = if is_killed { FailingDisk::killed(call) } else { FailingDisk::new(call, false) };
-                let done = catch_unwind(AssertUnwindSafe(|| convert(&disk, directory.path(), &to).is_ok()));
-                let case = format!("call {call}, killed {is_killed}, {done:?}");
-                assert!(dump(directory.path(), &to) == before, "{case}");
-                convert(&RealDisk, directory.path(), &to).unwrap();
-                assert!(dump(directory.path(), &to) == before, "{case}, continued");
-                let left = std::fs::read_dir(directory.path()).unwrap().filter(|file| {
-                    file.as_ref().unwrap().path().extension().is_some_and(|extension| extension != "db" && extension != "lock")
-                });
-                assert_eq!(left.count(), 0, "{case}");
-                if disk.calls.load(Ordering::SeqCst) <= call {
-                    assert!(done.unwrap(), "no call failed");
-                    break;
-                }
-            }
-        }
+        each_fault(&[Fault::Once, Fault::Killed], all_or(1, 4), |_, disk, case| {
+            let directory = filled();
+            let before = dump(directory.path(), &Seal::default());
+            convert(&RealDisk, directory.path(), &seal(from.0, from.1)).unwrap();
+            let to = seal(to.0, to.1);
+            let done = catch(|| convert(disk, directory.path(), &to).is_ok());
+            let case = format!("{case}, {done:?}");
+            assert!(dump(directory.path(), &to) == before, "{case}");
+            convert(&RealDisk, directory.path(), &to).unwrap();
+            assert!(dump(directory.path(), &to) == before, "{case}, continued");
+            let left = std::fs::read_dir(directory.path()).unwrap().filter(|file| {
+                file.as_ref().unwrap().path().extension().is_some_and(|extension| extension != "db" && extension != "lock")
+            });
+            assert_eq!(left.count(), 0, "{case}");
+            done == Some(true)
+        });
     }
 }
 

@@ -62,7 +62,6 @@ impl PreparedText {
 /// The mark in a manifest for the prompt that it follows.
 pub const TASK: &str = "{prompt}";
 
-/// The maximum length of the prompt there, in characters.
 const TASK_CHARACTERS: usize = 60;
 
 /// Prepares the texts that are made for a request: the memories for the first prompt of a session, unless the client sends them already,

@@ -38,7 +38,6 @@ fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireEr
     Ok(())
 }
 
-/// Returns the operation log in a prompt.
 fn logged_elements(line: &Line, body: &RequestBody<'_>) -> LoggedElements {
     let combined = |keys: &[Key]| Key::from_bytes(&keys.iter().flat_map(|key| key.0.to_be_bytes()).collect::<Vec<u8>>());
     let mut logged = Vec::new();

@@ -27,7 +27,6 @@ pub const TOOL: ToolDefinition = ToolDefinition {
     input: "commands",
 };
 
-/// Adds the tool of aperture and its earlier calls.
 fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireError> {
     let (api, document, sessions) = (passing.api, passing.received, &mut *passing.sessions);
     let (session, name) = (&*facts.session, &*facts.line);

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 /// The length of the hash in the name of an older copy.
 pub(super) const HASH_CHARACTERS: usize = 16;
-/// The number of bytes that are compared at a time.
 const PIECE_BYTES: usize = 1 << 16;
 
 words! {

@@ -2,13 +2,10 @@
 
 use super::*;
 use crate::fsio::RealDisk;
-use crate::fsio::failing::FailingDisk;
-use crate::testing::sample;
+use crate::testing::{Fault, all_or, catch, each_fault};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
 use std::time::{Duration, UNIX_EPOCH};
 use tempfile::TempDir;
 
@@ -261,18 +258,12 @@ fn the_settings_of_the_client_decide_when_a_session_is_deleted() {
 
 /// Makes each call of a sample of those of the disk fail, or kills the program there, until the run succeeds.
 fn with_each_fault(make: impl Fn() -> Home, run: impl Fn(&Home, &dyn Disk) -> bool, check: impl Fn(&Home, &str)) {
-    for is_killed in [false, true] {
-        for call in sample(0.., 3) {
-            let home = make();
-            let disk = if is_killed { FailingDisk::killed(call) } else { FailingDisk::new(call, false) };
-            let done = catch_unwind(AssertUnwindSafe(|| run(&home, &disk)));
-            check(&home, &format!("call {call}, killed {is_killed}, {done:?}"));
-            if disk.calls.load(Ordering::SeqCst) <= call {
-                assert!(done.unwrap(), "no call failed");
-                break;
-            }
-        }
-    }
+    each_fault(&[Fault::Once, Fault::Killed], all_or(1, 3), |_, disk, case| {
+        let home = make();
+        let done = catch(|| run(&home, disk));
+        check(&home, &format!("{case}, {done:?}"));
+        done == Some(true)
+    });
 }
 
 #[test]

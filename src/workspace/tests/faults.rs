@@ -6,7 +6,7 @@ use super::*;
 use crate::fsio::RealDisk;
 use crate::fsio::failing::FailingDisk;
 use crate::model::{Level, OperationState};
-use crate::testing::{Fault, all_or, catch, fixtures, sample};
+use crate::testing::{Fault, all_or, catch, each_fault, fixtures, sample};
 use std::fs;
 use std::sync::atomic::Ordering;
 
@@ -26,42 +26,34 @@ fn check_faults(name: &str, bytes: &[u8], before: &[Step], step: Step, ways: &[F
         (old, place.bytes())
     };
     assert_ne!(old, new, "{name}");
-    let stride = all_or(1, 6);
-    for (offset, fault) in ways.iter().enumerate() {
-        let mut faults = offset % stride;
-        loop {
-            let place = prepared();
-            let known = place.history().operations.len();
-            let disk = fault.disk(faults);
-            let outcome = catch(|| place.step(&disk, step));
-            let case = format!("{name}: {before:?} {step:?}, call {faults} {fault:?}: {outcome:?}");
-            let now = place.bytes();
-            assert!(now == old || now == new, "{case}");
-            if matches!(outcome, Some(Ok(_))) {
-                assert!(now == new, "{case}");
-            }
-            // Settling may fail too, any number of times.
-            for call in 0..6 {
-                let disk = fault.disk(call);
-                catch(|| settle(&disk, &place.store, &place.path).map_err(anyhow::Error::from));
-            }
-            let operations = place.settled();
-            assert_eq!(operations.len() > known, now == new, "{case}: the log does not agree with the file");
-            assert!(operations.iter().all(|operation| operation.state == OperationState::Committed), "{case}");
-            if now == new && step != Step::Undo {
-                place.step(&RealDisk, Step::Undo).unwrap();
-                assert!(place.bytes() == old, "{case}: undo");
-            }
-            place.undo_all().unwrap();
-            assert!(place.bytes() == bytes, "{case}: undo of everything");
-            assert_eq!(place.store.check().unwrap(), Vec::<String>::new());
-            if disk.calls.load(Ordering::SeqCst) <= faults {
-                break;
-            }
-            faults += stride;
+    let calls = each_fault(ways, all_or(1, 6), |fault, disk, case| {
+        let place = prepared();
+        let known = place.history().operations.len();
+        let outcome = catch(|| place.step(disk, step));
+        let case = format!("{name}: {before:?} {step:?}, {case}: {outcome:?}");
+        let now = place.bytes();
+        assert!(now == old || now == new, "{case}");
+        if matches!(outcome, Some(Ok(_))) {
+            assert!(now == new, "{case}");
         }
-        assert!(faults > 10, "{name}: only {faults} calls");
-    }
+        // Settling may fail too, any number of times.
+        for call in 0..6 {
+            let disk = fault.disk(call);
+            catch(|| settle(&disk, &place.store, &place.path).map_err(anyhow::Error::from));
+        }
+        let operations = place.settled();
+        assert_eq!(operations.len() > known, now == new, "{case}: the log does not agree with the file");
+        assert!(operations.iter().all(|operation| operation.state == OperationState::Committed), "{case}");
+        if now == new && step != Step::Undo {
+            place.step(&RealDisk, Step::Undo).unwrap();
+            assert!(place.bytes() == old, "{case}: undo");
+        }
+        place.undo_all().unwrap();
+        assert!(place.bytes() == bytes, "{case}: undo of everything");
+        assert_eq!(place.store.check().unwrap(), Vec::<String>::new());
+        matches!(outcome, Some(Ok(_)))
+    });
+    assert!(calls > 10, "{name}: only {calls} calls");
 }
 
 #[test]

@@ -5,12 +5,10 @@ use super::reading::{fresh, provider};
 use super::sessions::small;
 use super::*;
 use crate::fsio::RealDisk;
-use crate::fsio::failing::FailingDisk;
 use crate::model::{BlockKind, BlockNumber, RowKind};
-use crate::testing::{all_or, fixtures, sample};
+use crate::testing::{Fault, all_or, each_fault, fixtures, sample};
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 const ID: &str = "5f0c0000-0000-4000-8000-000000000001";
 const LEAF: &str = "5f0c0000-0000-4000-8000-000000000002";
@@ -72,33 +70,25 @@ fn a_fork_at_any_block_of_any_fixture_has_the_window_up_to_it() {
 #[test]
 fn a_fault_at_any_call_leaves_no_fork_or_all_of_it() {
     let bytes = small("2.1.330").into_bytes();
-    for lasting in [false, true] {
-        let mut faults = 0;
-        loop {
-            let place = Place::new(&bytes);
-            let directory = place.path.parent().unwrap();
-            let workspace = place.open(&RealDisk).unwrap();
-            let last = *workspace.reading.window.blocks.last().unwrap();
-            let fork = workspace.fork(last, ID, LEAF).unwrap();
-            let path = place.path.with_file_name(format!("{ID}.jsonl"));
-            let disk = FailingDisk::new(faults, lasting);
-            let written = write_fork(&disk, &place.path, &path, &fork.bytes);
-            let case = format!("call {faults} lasting {lasting}: {written:?}");
-            assert_eq!(place.bytes(), bytes, "{case}");
-            match fs::read(&path) {
-                Ok(found) => assert!(found == fork.bytes, "{case}"),
-                Err(_) => assert!(written.is_err(), "{case}"),
-            }
-            if !lasting {
-                assert!(names(directory).iter().all(|name| !name.ends_with(".aperture")), "{case}");
-            }
-            if disk.calls.load(Ordering::SeqCst) <= faults {
-                assert!(written.is_ok() && faults > 4, "{case}");
-                break;
-            }
-            faults += 1;
+    let calls = each_fault(&[Fault::Once, Fault::Lasting], 1, |fault, disk, case| {
+        let place = Place::new(&bytes);
+        let directory = place.path.parent().unwrap();
+        let workspace = place.open(&RealDisk).unwrap();
+        let last = *workspace.reading.window.blocks.last().unwrap();
+        let fork = workspace.fork(last, ID, LEAF).unwrap();
+        let path = place.path.with_file_name(format!("{ID}.jsonl"));
+        let written = write_fork(disk, &place.path, &path, &fork.bytes);
+        assert_eq!(place.bytes(), bytes, "{case}");
+        match fs::read(&path) {
+            Ok(found) => assert!(found == fork.bytes, "{case}"),
+            Err(_) => assert!(written.is_err(), "{case}"),
         }
-    }
+        if matches!(fault, Fault::Once) {
+            assert!(names(directory).iter().all(|name| !name.ends_with(".aperture")), "{case}");
+        }
+        written.is_ok()
+    });
+    assert!(calls > 4, "only {calls}");
 }
 
 #[cfg(unix)]

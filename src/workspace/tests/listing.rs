@@ -2,15 +2,13 @@
 
 use super::list::{Listed, list, read_titles};
 use super::*;
-use crate::fsio::failing::FailingDisk;
 use crate::fsio::{Identity, RealDisk};
 use crate::provider::{PROVIDERS, Places, Totals};
 use crate::store::{Seal, TOTALS_FILE, TotalsCache, directory_and_name};
-use crate::testing::fixtures;
+use crate::testing::{Fault, each_fault, fixtures};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 /// A home with three sessions in two projects, and a cache.
 struct Home {
@@ -143,23 +141,17 @@ fn a_list_of_one_home_leaves_what_is_known_of_another() {
 
 #[test]
 fn a_fault_at_any_call_of_the_disk_never_gives_a_wrong_list() {
-    for lasting in [false, true] {
-        let mut faults = 0;
-        loop {
-            let home = Home::new();
-            home.list(&RealDisk, &home.cache(), None).unwrap();
-            home.grow(&home.files[0]);
-            let truth = home.truth();
-            let disk = FailingDisk::new(faults, lasting);
-            for (path, totals) in home.list(&disk, &home.cache(), None).unwrap_or_default() {
-                assert_eq!(totals, truth[&path], "fault {faults}");
-            }
-            assert_eq!(home.list(&RealDisk, &home.cache(), None).unwrap(), truth, "after fault {faults}");
-            if disk.calls.load(Ordering::SeqCst) <= faults {
-                break;
-            }
-            faults += 1;
+    let calls = each_fault(&[Fault::Once, Fault::Lasting], 1, |_, disk, case| {
+        let home = Home::new();
+        home.list(&RealDisk, &home.cache(), None).unwrap();
+        home.grow(&home.files[0]);
+        let truth = home.truth();
+        let listed = home.list(disk, &home.cache(), None);
+        for (path, totals) in listed.iter().flatten() {
+            assert_eq!(*totals, truth[path], "{case}");
         }
-        assert!(faults >= 12, "only {faults} calls");
-    }
+        assert_eq!(home.list(&RealDisk, &home.cache(), None).unwrap(), truth, "after {case}");
+        listed.is_some()
+    });
+    assert!(calls >= 12, "only {calls} calls");
 }

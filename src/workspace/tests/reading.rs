@@ -2,13 +2,12 @@
 
 use super::list::scan;
 use super::*;
-use crate::fsio::failing::FailingDisk;
 use crate::fsio::{OpenFile, RealDisk};
 use crate::model::{Block, FileUsage, RowKind, Session, Zone};
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::{FileKind, PROVIDERS, sniff};
 use crate::store::Seal;
-use crate::testing::{fixtures, sample};
+use crate::testing::{Fault, each_fault, fixtures, sample};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fs;
@@ -118,27 +117,21 @@ fn a_fault_at_any_call_of_the_disk_is_an_error_and_no_wrong_reading() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("s.jsonl");
     let bytes = fs::read(&fixtures()[0]).unwrap();
-    for lasting in [false, true] {
-        let mut faults = 0;
-        loop {
-            // The cache has the first half of the file, so that every code path of reading is taken.
-            fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
-            let cache = Cache::open(directory.path(), &Seal::default());
-            cached(&cache, &file);
-            fs::write(&file, &bytes).unwrap();
-            let disk = FailingDisk::new(faults, lasting);
-            match load(&disk, &cache, &ClaudeCode, &file, "id".into()) {
-                Ok(session) => assert!(session == fresh(&file)),
-                Err(error) => assert_eq!(error.to_string(), "injected fault"),
-            }
-            assert!(cached(&cache, &file) == fresh(&file), "after fault {faults}");
-            if disk.calls.load(std::sync::atomic::Ordering::SeqCst) <= faults {
-                break;
-            }
-            faults += 1;
+    let calls = each_fault(&[Fault::Once, Fault::Lasting], 1, |_, disk, case| {
+        // The cache has the first half of the file, so that every code path of reading is taken.
+        fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+        let cache = Cache::open(directory.path(), &Seal::default());
+        cached(&cache, &file);
+        fs::write(&file, &bytes).unwrap();
+        let loaded = load(disk, &cache, &ClaudeCode, &file, "id".into());
+        match &loaded {
+            Ok(session) => assert!(*session == fresh(&file)),
+            Err(error) => assert_eq!(error.to_string(), "injected fault"),
         }
-        assert!(faults >= 3, "only {faults} calls");
-    }
+        assert!(cached(&cache, &file) == fresh(&file), "after {case}");
+        loaded.is_ok()
+    });
+    assert!(calls >= 3, "only {calls} calls");
 }
 
 /// The real disk, except that the file is replaced by another one when it is opened to be read.
