@@ -455,12 +455,4 @@ mod tests {
         assert_eq!(words("gross"), ["größe"]);
         assert!(words("").is_empty());
     }
-
-    #[test]
-    #[expect(clippy::disallowed_methods, reason = "a test writes a broken file")]
-    fn a_damaged_file_is_replaced() {
-        let directory = tempfile::tempdir().unwrap();
-        std::fs::write(directory.path().join(SEARCH_INDEX_FILE), "not a database, but long enough to look like one").unwrap();
-        assert_eq!(SearchIndex::open(directory.path(), &Seal::default()).unwrap().file_count().unwrap(), 0);
-    }
 }

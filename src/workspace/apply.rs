@@ -1,10 +1,10 @@
 //! Applies plans. Only this module writes session files.
 
 use super::file::{SessionFile, SessionRows};
-use super::{ApplyError, Workspace, companions};
+use super::{Workspace, companions};
 use crate::fsio::{Disk, Identity, NewFile, expect_one_name, is_packed, sync_directory_of};
 use crate::model::{Address, Edit, Event, History, Operation, OperationId, OperationState, Plan, RowKind, Slot};
-use crate::planning::{Addresses, Rows, Splice, moves_turns, splice, turn_numbers};
+use crate::planning::{Addresses, Rows, Splice, SpliceError, moves_turns, splice, turn_numbers};
 use crate::provider::ProviderAdapter;
 use crate::store::{SessionKey, Store, StoreError};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -18,6 +18,38 @@ const WATCH_STEP: Duration = Duration::from_millis(2);
 const WATCH_STEPS: u32 = 500;
 /// The maximum number of waits for a program to finish a partly written row.
 const ROW_STEPS: u32 = 100;
+
+/// The reason why a plan was not applied, or may not be completely applied.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    #[error("the session was rewritten by another program since it was read")]
+    Changed,
+    #[error("the conversation continued since it was read")]
+    MovedOn,
+    #[error("process {} has it open for writing", list(.0))]
+    HeldOpen(Vec<u32>),
+    #[error("the client has compressed the file, which is only read in this form")]
+    Packed,
+    #[error("the change was made, but its last step failed")]
+    Unsure(#[source] io::Error),
+    #[error("the store cannot be used")]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl From<SpliceError> for ApplyError {
+    fn from(error: SpliceError) -> ApplyError {
+        match error {
+            SpliceError::Mismatch => ApplyError::Changed,
+            SpliceError::Io(error) => ApplyError::Io(error),
+        }
+    }
+}
+
+fn list(processes: &[u32]) -> String {
+    processes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}
 
 /// Applies a plan to the session that it was made for.
 ///

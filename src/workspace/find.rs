@@ -294,12 +294,8 @@ fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
     match provider {
         Some(provider) => {
             let real = disk.resolve(&path).unwrap_or_else(|_| path.clone());
-            let location = provider.locate(&real).unwrap_or_else(|| Location {
-                id: unpacked_path(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-                project: String::new(),
-                parent: None,
-                subagent: false,
-            });
+            let name = || unpacked_path(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let location = provider.locate(&real).unwrap_or_else(|| Location::of_id(name()));
             Ok(Found { provider, path, location })
         }
         None => Err(FindError::NotASession { path, what: looks_like(kind) }),

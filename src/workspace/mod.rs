@@ -2,7 +2,6 @@
 
 mod apply;
 mod companions;
-mod error;
 mod file;
 mod file_edits;
 mod find;
@@ -29,9 +28,8 @@ pub use crate::planning::{
     LogCheck, LoggedSession, ModelTexts, NOTE, Original, PlanError, Redacted, Repaired, Scope, SkipReason, Thinking, Undone,
     archive, fold_into_digest, parse_changed, parse_chunk, shorten, shrink,
 };
-pub use apply::{apply, history, settle, was_done};
+pub use apply::{ApplyError, apply, history, settle, was_done};
 pub use companions::{Companions, companions, find_beside_session, redact_companions, reverted, scan_companion, subagents};
-pub use error::ApplyError;
 pub use file_edits::file_edits;
 pub use find::{FindError, Found, FoundFiles, find, find_all, find_files, find_in_folder, looks_like, roots};
 pub use fork::{fork_id, write_fork};

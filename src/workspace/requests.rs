@@ -25,8 +25,8 @@ pub struct RequestSession {
 impl RequestSession {
     /// Returns its place; `None` if this version does not have its format.
     pub fn found(&self) -> Option<Found> {
-        let location = Location { id: self.id.clone(), project: String::new(), parent: None, subagent: false };
-        Some(Found { provider: provider::by_name(&self.format)?, path: request_path(&self.id), location })
+        let (path, location) = (request_path(&self.id), Location::of_id(self.id.clone()));
+        Some(Found { provider: provider::by_name(&self.format)?, path, location })
     }
 }
 

@@ -72,12 +72,8 @@ impl Verified {
 /// Errors: this version does not have its provider.
 pub fn found(stored: &StoredSession) -> Result<Found, StoreError> {
     let provider = stored.provider()?;
-    let location = provider.locate(&stored.path).unwrap_or_else(|| Location {
-        id: stored.session.clone(),
-        project: stored.project.clone(),
-        parent: None,
-        subagent: false,
-    });
+    let unlocated = || Location { project: stored.project.clone(), ..Location::of_id(stored.session.clone()) };
+    let location = provider.locate(&stored.path).unwrap_or_else(unlocated);
     Ok(Found { provider, path: stored.path.clone(), location })
 }
 

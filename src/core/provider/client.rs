@@ -292,6 +292,13 @@ pub struct Location {
     pub subagent: bool,
 }
 
+impl Location {
+    /// Returns the location of a session of which only the id is known.
+    pub fn of_id(id: String) -> Location {
+        Location { id, project: String::new(), parent: None, subagent: false }
+    }
+}
+
 /// A session that a running client has open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenSession {

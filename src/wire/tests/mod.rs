@@ -116,15 +116,6 @@ fn sent(wire: &Wire, body: &str) -> String {
 }
 
 #[test]
-fn without_a_log_every_byte_stays() {
-    let place = Place::new();
-    let wire = place.wire();
-    let request = body(&[ASK, CALL, RESULT, ANSWER, NEXT]);
-    assert_eq!(sent(&wire, &request), request);
-    assert!(Store::open_existing(&place.path()).unwrap().is_none(), "nothing is written");
-}
-
-#[test]
 fn an_operation_holds_from_the_next_request_on_and_an_undo_too() {
     let place = Place::new();
     let wire = place.wire();
@@ -175,22 +166,6 @@ fn a_change_that_the_client_sends_itself_is_of_the_log() {
     let kept = logged(&[ASK, CALL, RESULT, ANSWER, NEXT]);
     assert!(after.changed(&kept, at) && kept.changed(&after, at), "both directions, as after an undo");
     assert!(!after.changed(&before, at - 1) && !after.changed(&after, at), "another change is of the client");
-}
-
-#[test]
-fn a_restart_changes_no_byte() {
-    let place = Place::new();
-    let request = body(&[ASK, CALL, RESULT, ANSWER, NEXT]);
-    place.operation(&[("long result", "short")]);
-    place.store().stage("s", "note", 1).unwrap();
-    let first = sent(&place.wire(), &request);
-    assert!(first.contains("note") && first.contains("short") && !first.contains("\"B\""), "{first}");
-    assert_eq!(sent(&place.wire(), &request), first);
-    let wire = place.wire();
-    let second = sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT, LATER]));
-    assert!(second.contains("\"C\""));
-    let prefix = |body: &str| body.split("],\"x\"").next().unwrap().to_owned();
-    assert!(second.starts_with(&prefix(&first)), "the prefix is the same");
 }
 
 #[test]
@@ -429,94 +404,6 @@ fn other_changes_apply_to_the_conversation_with_its_calls() {
     for wire in [wire, place.wire()] {
         assert_eq!(sent(&wire, &body(&[ASK, CALL, RESULT])), body(&[ASK, &called, &answered]));
     }
-}
-
-/// Checks what is sent while the store cannot be used, and returns the reason.
-#[track_caller]
-fn held(wire: &Wire, body: &str, expected: &str) -> String {
-    let outgoing = wire.request(&head(), body.as_bytes(), 1);
-    assert_eq!(outgoing.facts.problem, None);
-    let bytes = outgoing.body.map_or_else(|| body.as_bytes().to_vec(), |edited| edited.bytes(body.as_bytes()));
-    assert_eq!(String::from_utf8(bytes).unwrap(), expected);
-    let reason = outgoing.facts.held.unwrap();
-    assert_eq!(wire.fault().as_ref(), Some(&reason));
-    reason
-}
-
-#[test]
-fn without_the_store_a_changed_session_keeps_its_bytes_and_new_changes_wait() {
-    const THIRD: &str = r#"{"role":"user","content":"third"}"#;
-    // A database whose writes fail, as on a full disk.
-    let full = ["wire_lines", "wire_insertions"]
-        .map(|table| format!("CREATE TRIGGER full_{table} BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'disk full'); END;"))
-        .concat();
-    let faults = [
-        ("BEGIN EXCLUSIVE", "ROLLBACK", "locked"),
-        (&*full, "DROP TRIGGER full_wire_lines; DROP TRIGGER full_wire_insertions", "full"),
-    ];
-    for (fault, repair, reason) in faults {
-        let place = Place::new();
-        place.operation(&[("long result", "short")]);
-        let wire = place.wire();
-        wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
-        let known = sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT]));
-        assert!(known.contains("short") && known.contains("manifest"), "{known}");
-        // The store has an operation and the proxy a text that no request had yet.
-        place.operation(&[("ask", "question")]);
-        wire.prepare("s", vec![prepared(TextKind::Manifest, false, "later text")]);
-        let other = rusqlite::Connection::open(place.path().join("store.db")).unwrap();
-        other.execute_batch(fault).unwrap();
-        let later = body(&[ASK, CALL, RESULT, ANSWER, NEXT, LATER, THIRD]);
-        let end = r#"],"x":1e400}"#;
-        let expected = format!("{},{LATER},{THIRD}{end}", known.strip_suffix(end).unwrap());
-        for _ in 0..3 {
-            let found = held(&wire, &later, &expected);
-            assert!(found.contains(reason), "{found}");
-        }
-        other.execute_batch(repair).unwrap();
-        let repaired = sent(&wire, &later);
-        assert!(repaired.contains("later text") && repaired.contains("question"), "{repaired}");
-        assert_eq!(wire.fault(), None);
-        assert_eq!(sent(&wire, &later), repaired);
-    }
-}
-
-#[test]
-fn texts_that_cannot_be_stored_wait_for_the_next_request() {
-    let place = Place::new();
-    place.store().stage("s", "note", 1).unwrap();
-    let wire = place.wire();
-    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
-    let other = rusqlite::Connection::open(place.path().join("store.db")).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    assert!(held(&wire, &body(&[ASK]), &body(&[ASK])).contains("locked"));
-    other.execute_batch("ROLLBACK").unwrap();
-    let inserted = sent(&wire, &body(&[ASK]));
-    assert!(inserted.contains(r"manifest\n\nnote"), "{inserted}");
-    assert_eq!(sent(&wire, &body(&[ASK])), inserted);
-}
-
-#[test]
-#[expect(clippy::disallowed_methods, reason = "replaces the store")]
-fn a_store_that_was_deleted_or_replaced_is_opened_again() {
-    let (place, wire, request) = shortened();
-    let changed = sent(&wire, &request);
-    assert!(changed.contains("short"));
-    let kept = tempfile::tempdir().unwrap();
-    let copy = kept.path().join("store.db");
-    let store = rusqlite::Connection::open(place.path().join("store.db")).unwrap();
-    store.execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
-    drop(store);
-    for name in ["store.db", "store.db-wal", "store.db-shm"] {
-        let _ = std::fs::remove_file(place.path().join(name));
-    }
-    for _ in 0..2 {
-        assert_eq!(held(&wire, &request, &changed), "the store is not available: it was deleted");
-    }
-    std::fs::copy(copy, place.path().join("store.db")).unwrap();
-    assert_eq!(sent(&wire, &request), changed);
-    place.operation(&[("short", "shorter")]);
-    assert!(sent(&wire, &request).contains("shorter"), "changes of the new store are seen");
 }
 
 #[test]

@@ -245,38 +245,10 @@ fn contents_that_the_client_renders_in_other_words_are_recognized() {
 
 #[test]
 fn lists_that_a_client_sends_once_stay_through_a_fold() {
-    let row = |uuid: &str, parent: &str, kind: &str, rest: &str| {
-        let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
-        format!(
-            r#"{{"parentUuid":{parent},"isSidechain":false,"type":"{kind}","uuid":"{uuid}","sessionId":"s","version":"2.1.330","cwd":"/w","timestamp":"2026-01-01T00:00:00.000Z",{rest}}}"#
-        ) + "\n"
-    };
-    let ask = |uuid: &str, parent: &str, text: &str| {
-        row(uuid, parent, "user", &format!(r#""message":{{"role":"user","content":"{text}"}}"#))
-    };
-    let answer = |uuid: &str, parent: &str, text: &str| {
-        let message = format!(
-            r#""message":{{"id":"m{uuid}","type":"message","role":"assistant","model":"claude-opus-4-6","stop_reason":"end_turn","content":[{{"type":"text","text":"{text}"}}],"usage":{{"input_tokens":1,"output_tokens":1}}}}"#
-        );
-        row(uuid, parent, "assistant", &message)
-    };
-    let tools =
-        r#""attachment":{"type":"deferred_tools_delta","addedNames":["WebFetch"],"addedLines":["WebFetch"],"removedNames":[]}"#;
-    let bytes = [
-        ask("a1", "", "one"),
-        answer("a2", "a1", "first"),
-        ask("a3", "a2", "two"),
-        row("a4", "a3", "attachment", tools),
-        answer("a5", "a4", "second"),
-        ask("a6", "a5", "three"),
-        answer("a7", "a6", "third"),
-        ask("a8", "a7", "four"),
-        answer("a9", "a8", "fourth"),
-    ]
-    .concat();
+    let tools = r#"{"type":"deferred_tools_delta","addedNames":["WebFetch"],"addedLines":["WebFetch"],"removedNames":[]}"#;
     let second: Change<'_> = &|draft| draft.fold(2..=2, "A summary of the second turn.");
     let third: Change<'_> = &|draft| draft.fold(3..=3, "A summary of the third turn.");
-    let file = || Medium::new(by_name("claude-code").unwrap(), bytes.clone().into_bytes());
+    let file = || with_attachments(&talk(4), &[(2, tools.to_owned())]);
     assert_eq!(check("lists", file(), &[second, third]), 2);
     let plan = file().plan(second).unwrap();
     let lists = announced(&plan, &contents(file().provider, &file().request()));
@@ -286,41 +258,25 @@ fn lists_that_a_client_sends_once_stay_through_a_fold() {
 /// The client words some of the texts that it joins without tags; a fold takes others out of them and joins later ones.
 #[test]
 fn joined_texts_keep_the_words_of_the_client_when_others_leave_them() {
-    let attachment = |number: usize, content: &str| {
-        format!(
-            r#"{{"parentUuid":"r{}","isSidechain":false,"type":"attachment","uuid":"r{number}","sessionId":"s","version":"2.1.330","cwd":"/w","timestamp":"2026-01-01T00:00:00.000Z","attachment":{{{content}}}}}"#,
-            number - 1
-        )
-    };
-    let hook = |number: usize, text: &str| {
+    let hook = |text: &str| {
         let event = r#""hookEvent":"SessionStart","hookName":"SessionStart:resume""#;
-        attachment(number, &format!(r#""type":"hook_success",{event},"toolUseID":"h{number}","content":"{text}""#))
+        format!(r#"{{"type":"hook_success",{event},"toolUseID":"h","content":"{text}"}}"#)
     };
-    let tools = r#""type":"deferred_tools_delta","addedNames":["WebFetch"],"addedLines":["WebFetch"],"removedNames":[]"#;
-    let servers = r###""type":"mcp_instructions_delta","addedNames":["maps"],"addedBlocks":["## maps"],"removedNames":[]"###;
-    let names: String = (0..400).map(|number| format!("/w/src/module{number}.rs ")).collect();
+    let tools = r#"{"type":"deferred_tools_delta","addedNames":["WebFetch"],"addedLines":["WebFetch"],"removedNames":[]}"#;
+    let servers = r###"{"type":"mcp_instructions_delta","addedNames":["maps"],"addedBlocks":["## maps"],"removedNames":[]}"###;
+    let names = names();
     let mut rows = vec![("user", r#"{"role":"user","content":"find the modules"}"#.to_owned())];
-    rows.extend((1..=5).map(|_| ("user", String::new())));
     for id in ["t1", "t2", "t3", "t4", "t5"] {
-        let input = format!(r#"{{"type":"tool_use","id":"{id}","name":"Grep","input":{{"query":"x"}}}}"#);
-        let usage = r#""usage":{"input_tokens":1,"output_tokens":1}"#;
-        let call = format!(
-            r#"{{"id":"m{id}","type":"message","role":"assistant","model":"claude-opus-5","content":[{input}],{usage}}}"#
-        );
-        let result = format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"{names}"}}"#);
-        let result = format!(r#"{{"role":"user","content":[{result}]}}"#);
-        rows.extend([("assistant", call), ("user", result), ("user", String::new())]);
+        rows.extend([("assistant", used("Grep", id)), ("user", result(id, &format!("\"{names}\"")))]);
     }
-    let rows: Vec<(&str, &str)> =
-        rows.iter().map(|(role, message)| (*role, if message.is_empty() { "{}" } else { message })).collect();
+    let texts = [hook("rules of the house"), hook(&names), tools.to_owned(), hook("and its end"), servers.to_owned()];
+    let rules = (2..=10).step_by(2).map(|row| (row, hook(&format!("rule {row}"))));
+    let added: Vec<(usize, String)> = texts.into_iter().map(|text| (0, text)).chain(rules).collect();
     // A model whose client sends such texts as one text of the system.
-    let bytes = String::from_utf8(talk_after(&rows, 6).bytes).unwrap().replace("claude-sonnet-4-5", "claude-opus-5");
-    let mut lines: Vec<String> = bytes.lines().map(str::to_owned).collect();
-    let texts =
-        [hook(1, "rules of the house"), hook(2, &names), attachment(3, tools), hook(4, "and its end"), attachment(5, servers)];
-    lines.splice(1..6, texts);
-    (8..=20).step_by(3).for_each(|number| lines[number] = hook(number, &format!("rule {number}")));
-    let file = Medium::new(by_name("claude-code").unwrap(), (lines.join("\n") + "\n").into_bytes());
+    let file = with_attachments(&talk_after(&rows, 6), &added);
+    let bytes =
+        String::from_utf8(file.bytes).unwrap().replace("claude-sonnet-4-5", "claude-opus-5").replace("opus-4-6", "opus-5");
+    let file = Medium::new(file.provider, bytes.into_bytes());
     let plan = file.plan(&|draft| compress(draft, "handoff")).unwrap();
     let place = Place::new();
     place.log(file.provider.name(), &plan);
@@ -337,29 +293,15 @@ fn joined_texts_keep_the_words_of_the_client_when_others_leave_them() {
 
 #[test]
 fn a_reminder_that_the_client_joined_to_a_result_that_goes_stays() {
-    let used = |name: &str, id: &str| {
-        format!(
-            r#"{{"id":"m{id}","type":"message","role":"assistant","model":"claude-opus-4-6","content":[{{"type":"tool_use","id":"{id}","name":"{name}","input":{{"query":"x"}}}}],"usage":{{"input_tokens":1,"output_tokens":1}}}}"#
-        )
-    };
-    let result = |id: &str, content: &str| {
-        format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":{content}}}]}}"#)
-    };
-    let names: String = (0..400).map(|number| format!("/w/src/module{number}.rs ")).collect();
     let references = r#"[{"type":"tool_reference","tool_name":"WebFetch"}]"#;
     let mut rows = vec![("user", r#"{"role":"user","content":"find the modules"}"#.to_owned())];
     rows.extend([("assistant", used("ToolSearch", "t")), ("user", result("t", references))]);
     for id in ["t1", "t2", "t3", "t4", "t5"] {
-        rows.extend([("assistant", used("Grep", id)), ("user", result(id, &format!("\"{names}\"")))]);
+        rows.extend([("assistant", used("Grep", id)), ("user", result(id, &format!("\"{}\"", names())))]);
     }
-    let rows: Vec<(&str, &str)> = rows.iter().map(|(role, message)| (*role, &**message)).collect();
-    let bytes = String::from_utf8(talk_after(&rows, 6).bytes).unwrap();
     // The reminder follows the result that loads a tool.
-    let reminder = r#"{"parentUuid":"r2","isSidechain":false,"type":"attachment","uuid":"a","sessionId":"s","version":"2.1.330","cwd":"/w","timestamp":"2026-01-01T00:00:00.000Z","attachment":{"type":"task_reminder","content":[],"itemCount":0}}"#;
-    let mut lines: Vec<&str> = bytes.lines().collect();
-    let follows = lines[3].replace(r#""parentUuid":"r2""#, r#""parentUuid":"a""#);
-    lines.splice(3..4, [reminder, &follows]);
-    let file = Medium::new(by_name("claude-code").unwrap(), (lines.join("\n") + "\n").into_bytes());
+    let reminder = r#"{"type":"task_reminder","content":[],"itemCount":0}"#;
+    let file = with_attachments(&talk_after(&rows, 6), &[(2, reminder.to_owned())]);
     let plan = file.plan(&|draft| compress(draft, "handoff")).unwrap();
     let place = Place::new();
     place.log(file.provider.name(), &plan);
@@ -378,13 +320,44 @@ fn a_reminder_that_the_client_joined_to_a_result_that_goes_stays() {
     }
 }
 
+/// Returns a long text of names.
+fn names() -> String {
+    (0..400).map(|number| format!("/w/src/module{number}.rs ")).collect()
+}
+
+/// Returns a message of the model with a tool use.
+fn used(name: &str, id: &str) -> String {
+    format!(
+        r#"{{"id":"m{id}","type":"message","role":"assistant","model":"claude-opus-4-6","content":[{{"type":"tool_use","id":"{id}","name":"{name}","input":{{"query":"x"}}}}],"usage":{{"input_tokens":1,"output_tokens":1}}}}"#
+    )
+}
+
+/// Returns a message of the user with the result of a tool use.
+fn result(id: &str, content: &str) -> String {
+    format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":{content}}}]}}"#)
+}
+
+/// Returns a session with attachments, each after the row with a number.
+fn with_attachments(file: &Medium, added: &[(usize, String)]) -> Medium {
+    let mut lines: Vec<String> = std::str::from_utf8(&file.bytes).unwrap().lines().map(str::to_owned).collect();
+    for (number, (after, content)) in added.iter().enumerate().rev() {
+        let row = format!(
+            r#"{{"parentUuid":"r{after}","isSidechain":false,"type":"attachment","uuid":"a{number}","sessionId":"s","version":"2.1.330","cwd":"/w","timestamp":"2026-01-01T00:00:00.000Z","attachment":{content}}}"#
+        );
+        let [old, new] = [format!("r{after}"), format!("a{number}")].map(|uuid| format!(r#""parentUuid":"{uuid}""#));
+        let follows = lines[after + 1].replace(&old, &new);
+        lines.splice(after + 1..after + 2, [row, follows]);
+    }
+    Medium::new(file.provider, (lines.join("\n") + "\n").into_bytes())
+}
+
 /// Returns a session with a number of turns.
 fn talk(turns: usize) -> Medium {
     talk_after(&[], turns)
 }
 
 /// Returns a session with messages, each with its role, before a number of turns.
-fn talk_after(first: &[(&str, &str)], turns: usize) -> Medium {
+fn talk_after(first: &[(&str, String)], turns: usize) -> Medium {
     let row = |number: usize, kind: &str, message: String| {
         let parent = if number == 0 { "null".to_owned() } else { format!("\"r{}\"", number - 1) };
         format!(
@@ -399,7 +372,7 @@ fn talk_after(first: &[(&str, &str)], turns: usize) -> Medium {
         let at = first.len() + 2 * turn;
         row(at, "user", ask) + &row(at + 1, "assistant", answer)
     };
-    let before = first.iter().enumerate().map(|(at, (role, message))| row(at, role, (*message).to_owned()));
+    let before = first.iter().enumerate().map(|(at, (role, message))| row(at, role, message.clone()));
     let rows: String = before.chain((0..turns).map(turn)).collect();
     Medium::new(by_name("claude-code").unwrap(), rows.into_bytes())
 }
@@ -427,13 +400,7 @@ fn a_reminder_that_counts_folded_answers_is_left_out() {
     let most: Change<'_> = &|draft| draft.fold(1..=11, "A summary.");
     let first: Change<'_> = &|draft| draft.fold(1..=1, "A summary.");
     // The text that replaces the turns is joined to the result before them.
-    let called = [
-        (
-            "assistant",
-            r#"{"id":"m","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"t0","name":"Read","input":{}}],"usage":{"input_tokens":1,"output_tokens":1}}"#,
-        ),
-        ("user", r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t0","content":"read"}]}"#),
-    ];
+    let called = [("assistant", used("Read", "t0")), ("user", result("t0", "\"read\""))];
     for (file, change, is_left_out) in [(talk(12), most, true), (talk(12), first, false), (talk_after(&called, 12), most, true)] {
         let place = Place::new();
         let plan = file.plan(change).unwrap();

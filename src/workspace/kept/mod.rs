@@ -5,13 +5,11 @@
 //! moved to `older/`, with a hash in its name, so that no byte is lost.
 
 mod copy;
-mod error;
 mod restore;
 #[cfg(test)]
 mod tests;
 
 pub use copy::{CopyOutcome, CopyState};
-pub use error::KeepError;
 pub use restore::{RestoredFile, RestoredState};
 
 use super::find::{Found, FoundFiles, find_files, find_in};
@@ -29,6 +27,21 @@ const OLDER: &str = "older";
 const TEMPORARY: &str = ".aperture.zst";
 /// Milliseconds of a day.
 const DAY: i128 = 86_400_000;
+
+/// The reason why a session was not copied or not restored.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    #[error("{} is not in a directory in which its client keeps sessions", .0.display())]
+    Elsewhere(PathBuf),
+    #[error("{} exists with another content", .0.display())]
+    Exists(PathBuf),
+    #[error("a process has {} open for writing", .0.display())]
+    HeldOpen(PathBuf),
+    #[error("the number of older copies is {0}")]
+    NoSuchCopy(usize),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
 
 /// The kept copies of sessions.
 pub struct KeptCopies<'a> {

@@ -220,14 +220,3 @@ fn totals_and_bills_agree_with_the_whole_reading() {
         assert_eq!(totals.compactions, compactions, "{}", fixture.display());
     }
 }
-
-#[test]
-fn blocks_of_the_window_are_numbers_of_the_file() {
-    for fixture in fixtures() {
-        let session = fresh(&fixture);
-        let window = provider(&fs::read(&fixture).unwrap()).window(&session);
-        for number in &window.blocks {
-            assert!(*number >= 1 && *number as usize <= session.blocks.len(), "{}", fixture.display());
-        }
-    }
-}

@@ -41,7 +41,7 @@ pub(super) fn locate(path: &Path) -> Option<Location> {
     let name = name.strip_suffix(".zst").unwrap_or(name).strip_suffix(".jsonl")?;
     let start = name.len().checked_sub(ID_CHARACTERS)?;
     let id = name.get(start..).filter(|id| id.matches('-').count() == 4)?;
-    Some(Location { id: id.to_owned(), project: String::new(), parent: None, subagent: false })
+    Some(Location::of_id(id.to_owned()))
 }
 
 /// The names of the rollout directories in the client's home.
