@@ -161,15 +161,6 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_numbered_after_those_of_earlier_proxies() {
-        let requests = Requests::after(41);
-        assert_eq!([(); 2].map(|()| requests.add(ProxyRequest::default())), [42, 43]);
-        requests.end(43, false, |request| request.status = 200);
-        assert_eq!(requests.newest().iter().map(|request| request.status).collect::<Vec<_>>(), [0, 200]);
-        assert_eq!(requests.totals().requests, 2);
-    }
-
-    #[test]
     fn tokens_are_added_up_by_cause() {
         let requests = Requests::default();
         let request = ProxyRequest {

@@ -86,17 +86,4 @@ mod tests {
         index.remember(path, &file(b"two"));
         assert_eq!(index.file(path).unwrap().facts, b"two");
     }
-
-    #[test]
-    #[expect(clippy::disallowed_methods, reason = "a test writes a broken file")]
-    fn a_broken_index_is_built_again() {
-        let directory = tempfile::tempdir().unwrap();
-        std::fs::write(directory.path().join(MEMORY_INDEX_FILE), "not a database, but long enough to look like one").unwrap();
-        for (index, expected) in
-            [(MemoryIndex::default(), None), (MemoryIndex::open(directory.path(), &Seal::default()), Some(file(b"")))]
-        {
-            index.remember(Path::new("/s"), &file(b""));
-            assert_eq!(index.file(Path::new("/s")), expected);
-        }
-    }
 }

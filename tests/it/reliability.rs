@@ -275,15 +275,21 @@ fn two_at_once_on_two_sessions_do_not_disturb_each_other() {
 #[cfg(unix)]
 #[test]
 fn a_link_to_a_session_stays_one() {
+    use std::os::unix::fs::PermissionsExt;
+
     let sandbox = Sandbox::of("older-model");
     let file = session(&sandbox);
     let original = fs::read(&file).unwrap();
     let target = sandbox.project.join("elsewhere.jsonl");
     fs::rename(&file, &target).unwrap();
     std::os::unix::fs::symlink(&target, &file).unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    let state = || fs::metadata(&target).map(|target| (target.permissions().mode() & 0o777, target.modified().unwrap())).unwrap();
+    let before = state();
     done(&sandbox, &file, &["archive", "all"]);
     assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
     assert!(fs::read(&target).unwrap() != original);
+    assert_eq!((state(), before.0), (before, 0o640));
     undo_all(&sandbox, &target);
     assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
     assert!(fs::read(&target).unwrap() == original);

@@ -177,23 +177,6 @@ fn an_operation_while_no_proxy_ran_is_a_change_too() {
 }
 
 #[test]
-fn a_staged_text_follows_the_newest_prompt_and_stays_there() {
-    let place = Place::new();
-    let wire = place.wire();
-    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
-    place.store().stage("s", "remember \"this\"", 1).unwrap();
-    let expected =
-        ASK.replace(r#""ask""#, r#"[{"type":"text","text":"ask"},{"type":"text","text":"manifest\n\nremember \"this\""}]"#);
-    assert_eq!(sent(&wire, &body(&[ASK])), body(&[&expected]));
-    // Within the turn nothing is added.
-    place.store().stage("s", "second", 1).unwrap();
-    assert_eq!(sent(&wire, &body(&[ASK, CALL, RESULT])), body(&[&expected, CALL, RESULT]));
-    let next = NEXT.replace("}]}", r#"},{"type":"text","text":"second"}]}"#).replace("\"ephemeral\"},{", "\"ephemeral\"}},{");
-    assert_eq!(sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT])), body(&[&expected, CALL, RESULT, ANSWER, &next]));
-    assert_eq!(place.store().staged("s").unwrap(), []);
-}
-
-#[test]
 fn requests_beside_the_conversation_stay() {
     let place = Place::new();
     place.operation(&[("long result", "short")]);

@@ -192,19 +192,6 @@ fn an_existing_file_is_replaced_only_by_force_and_then_kept() {
 }
 
 #[test]
-fn a_copy_without_its_session_is_found() {
-    let home = Home::new(b"{}\n");
-    home.write_companions();
-    home.keep();
-    let orphans = || KeptCopies::new(&RealDisk, &home.places, home.directory.path()).orphans();
-    assert_eq!(orphans().len(), 0);
-    home.delete();
-    let mut ids: Vec<String> = orphans().into_iter().map(|(found, _)| found.location.id).collect();
-    ids.sort();
-    assert_eq!(ids, [ID, "agent-0a"]);
-}
-
-#[test]
 fn codex_sessions_are_kept_under_any_name() {
     let home = Home::new(b"");
     let uuid = "019d7d08-46c9-7f73-affe-4e6ca9852d56";

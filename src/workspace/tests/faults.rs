@@ -6,8 +6,7 @@ use super::*;
 use crate::fsio::RealDisk;
 use crate::fsio::failing::FailingDisk;
 use crate::model::{Level, OperationState};
-use crate::testing::{Fault, all_or, catch, each_fault, fixtures, sample};
-use std::fs;
+use crate::testing::{Fault, all_or, catch, each_fault};
 use std::sync::atomic::Ordering;
 
 /// Lets each disk call of a step fail in turn, and checks the resulting state.
@@ -122,23 +121,4 @@ fn a_store_that_cannot_be_written_leaves_the_session_unchanged() {
     place.undo_all().unwrap();
     assert!(place.bytes() == bytes);
     assert_eq!(place.store.check().unwrap(), Vec::<String>::new());
-}
-
-#[test]
-fn every_fixture_comes_through_a_fault_in_the_middle() {
-    for fixture in sample(fixtures(), 6) {
-        let bytes = fs::read(&fixture).unwrap();
-        let place = Place::new(&bytes);
-        for step in [Step::Both, Step::Undo, Step::Redo] {
-            place.step(&RealDisk, step).unwrap_or_else(|error| panic!("{}: {step:?}: {error:#}", fixture.display()));
-        }
-        let now = place.bytes();
-        for fault in [12, 14, 16, 18] {
-            let _ = place.step(&FailingDisk::new(fault, true), Step::Note);
-            place.settled();
-        }
-        assert!(place.bytes().starts_with(&now));
-        place.undo_all().unwrap_or_else(|error| panic!("{}: {error:#}", fixture.display()));
-        assert!(place.bytes() == bytes, "{}", fixture.display());
-    }
 }

@@ -64,18 +64,6 @@ impl Home {
 }
 
 #[test]
-fn a_list_says_the_same_whatever_is_remembered() {
-    let home = Home::new();
-    assert_eq!(home.truth().len(), 3);
-    for round in 0..3 {
-        for warm in [false, true] {
-            assert_eq!(home.list(&RealDisk, &home.cache(), None).unwrap(), home.truth(), "round {round}, warm: {warm}");
-        }
-        home.grow(&home.files[round]);
-    }
-}
-
-#[test]
 fn a_title_that_could_hold_a_credential_is_read_once_it_is_wanted_and_never_kept_unmasked() {
     let home = Home::new();
     let row = |id: u32, text: &str| {

@@ -4,8 +4,7 @@ use super::place::{Place, Step, append};
 use super::sessions::{STATE, odd, small};
 use super::*;
 use crate::fsio::{Identity, NewFile, RealDisk};
-use crate::model::{Key, Level, OperationState};
-use crate::store::Store;
+use crate::model::{Key, Level};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
@@ -264,35 +263,5 @@ fn a_conversation_that_continued_after_a_note_is_preserved_when_the_note_is_remo
             },
             "{name}"
         );
-    }
-}
-
-#[test]
-fn two_processes_log_at_once() {
-    let directory = tempfile::tempdir().unwrap();
-    let plan = {
-        let place = Place::new(small("2.1.330").as_bytes());
-        let mut plan = None;
-        place.step_then(&RealDisk, Step::Both, |drafted| plan = Some(drafted.plan.clone())).unwrap();
-        plan.unwrap()
-    };
-    std::thread::scope(|scope| {
-        for name in ["a", "b", "c"] {
-            let (directory, plan) = (directory.path(), &plan);
-            scope.spawn(move || {
-                let store = Store::open(directory).unwrap();
-                let key = store.register("claude-code", name, Path::new(name), "p").unwrap();
-                for round in 0..40 {
-                    let mut plan = plan.clone();
-                    plan.edits[0].after = Some(format!("{name}{round}").into_bytes());
-                    let id = store.prepare(key, &plan, round, std::iter::empty(), Some((1, [0; 32])), None).unwrap();
-                    store.settle(key, id, OperationState::Committed).unwrap();
-                }
-            });
-        }
-    });
-    let store = Store::open(directory.path()).unwrap();
-    for session in store.sessions().unwrap() {
-        assert_eq!(store.history(session.key).unwrap().operations.len(), 40);
     }
 }

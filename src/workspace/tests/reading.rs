@@ -83,15 +83,6 @@ fn a_rewritten_file_is_read_again() {
 }
 
 #[test]
-fn a_content_that_was_counted_is_not_counted_again() {
-    let directory = tempfile::tempdir().unwrap();
-    let cache = Cache::open(directory.path(), &Seal::default());
-    let session = cached(&cache, &fixtures()[0]);
-    let block = session.blocks.iter().find(|block| block.counts.o200k > 20).unwrap();
-    assert_eq!(cache.count(block.hash), Some(block.counts.o200k));
-}
-
-#[test]
 fn a_last_row_without_a_line_feed_is_counted_once() {
     let bytes = fs::read(&fixtures()[0]).unwrap();
     let directory = tempfile::tempdir().unwrap();
