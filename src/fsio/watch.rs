@@ -26,13 +26,7 @@ pub struct Watcher {
 }
 
 impl Default for Watcher {
-    fn default() -> Self {
-        Watcher::new()
-    }
-}
-
-impl Watcher {
-    pub fn new() -> Watcher {
+    fn default() -> Watcher {
         // One pending change is enough.
         let (changed, changes) = sync_channel(1);
         let tell = changed.clone();
@@ -44,7 +38,9 @@ impl Watcher {
         });
         Watcher { system: system.ok(), watched: BTreeMap::new(), changes, changed }
     }
+}
 
+impl Watcher {
     /// Sets the watched directories and their depths. Missing directories are skipped until they exist. Returns true if every
     /// existing one is watched; otherwise the caller has to poll.
     pub fn watch(&mut self, disk: &dyn Disk, directories: &BTreeMap<PathBuf, Depth>) -> bool {
@@ -125,7 +121,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("a");
         fs::write(&file, "1").unwrap();
-        let mut watcher = Watcher::new();
+        let mut watcher = Watcher::default();
         assert!(watcher.watch(&RealDisk, &BTreeMap::from([(directory.path().to_owned(), Depth::Entries)])));
         fs::read(&file).unwrap();
         assert!(!watcher.wait(SHORT));
@@ -145,7 +141,7 @@ mod tests {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("sessions");
         let wanted = BTreeMap::from([(path.clone(), Depth::Entries)]);
-        let mut watcher = Watcher::new();
+        let mut watcher = Watcher::default();
         assert!(watcher.watch(&RealDisk, &wanted) && !watcher.watched.contains_key(&path));
         for _ in 0..2 {
             fs::create_dir(&path).unwrap();

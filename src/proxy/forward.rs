@@ -12,7 +12,7 @@ use crate::commands::proxy::ProxyRequest;
 use crate::provider::{CallFilter, Endpoint, ResponseForm};
 use crate::wire::TOOL;
 use anyhow::Context;
-use hyper::body::Incoming;
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Uri, Version};
@@ -219,9 +219,14 @@ pub fn error(endpoint: Endpoint, status: StatusCode, code: &str, message: &str) 
 }
 
 /// Returns a response with JSON.
-pub fn json(status: StatusCode, text: String) -> Response<ResponseBody> {
-    let mut response = Response::new(body::whole(text));
+pub fn json(status: StatusCode, text: impl Into<Bytes>) -> Response<ResponseBody> {
+    of_type(status, "application/json", text)
+}
+
+/// Returns a response with a whole body of a media type.
+pub fn of_type(status: StatusCode, media_type: &'static str, content: impl Into<Bytes>) -> Response<ResponseBody> {
+    let mut response = Response::new(body::whole(content));
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
 }

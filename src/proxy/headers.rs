@@ -5,7 +5,7 @@ use crate::wire::RequestHead;
 use hyper::header::{CONNECTION, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, UPGRADE};
 use hyper::http::request::Parts;
 
-/// The header with the token of remote clients.
+/// The header with the token of remote clients, and of the page.
 pub const TOKEN_HEADER: &str = "x-aperture-token";
 /// Headers of one connection, which a proxy does not pass on.
 const HOP_BY_HOP: &[&str] = &[
@@ -15,7 +15,7 @@ const HOP_BY_HOP: &[&str] = &[
 const CREDENTIALS: &[&str] =
     &["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization", TOKEN_HEADER];
 /// The header of a browser on the relation of a page to the site that it asks.
-const FETCH_SITE: &str = "sec-fetch-site";
+pub const FETCH_SITE: &str = "sec-fetch-site";
 
 /// Returns the headers to pass on, in their order; the host is replaced in its place.
 pub fn forwarded(headers: &HeaderMap, host: Option<&HeaderValue>) -> HeaderMap {

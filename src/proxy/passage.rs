@@ -53,7 +53,6 @@ pub fn record_name(request: u64, kind: &str) -> String {
 }
 
 impl Passage {
-    /// Adds a request to the list and returns its passage.
     pub fn new(proxy: Arc<Proxy>, request: ProxyRequest) -> Passage {
         let number = proxy.requests.add(request);
         let (offered, exchange, beside, unanswered) = (None, None, None, None);

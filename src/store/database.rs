@@ -155,7 +155,6 @@ pub struct StoredSession {
 }
 
 impl StoredSession {
-    /// Returns the provider.
     pub fn provider(&self) -> Result<&'static dyn ProviderAdapter, StoreError> {
         let unknown = || StoreError::UnknownProvider { session: self.session.clone(), provider: self.provider.clone() };
         provider::by_name(&self.provider).ok_or_else(unknown)

@@ -188,13 +188,28 @@ impl Seal {
     /// Returns the sealed form of a value of a column; `None` for a real number, which a store does not hold.
     pub(super) fn seal_value(&self, value: Value, context: &[u8]) -> Option<Value> {
         let Some(keys) = &self.keys else { return Some(value) };
-        keys.seal_value(value, context)
+        Some(match value {
+            Value::Text(text) => Value::Blob(keys.seal(TEXT, text.into_bytes(), context)),
+            Value::Blob(bytes) => Value::Blob(keys.seal(BYTES, bytes, context)),
+            Value::Integer(number) => Value::Blob(keys.seal(INTEGER, number.to_le_bytes().to_vec(), context)),
+            Value::Null => Value::Null,
+            Value::Real(_) => return None,
+        })
     }
 
     /// Returns the value of a column by its sealed form; `None` as `open` does.
     pub(super) fn open_value(&self, value: Value, context: &[u8]) -> Option<Value> {
         let Some(keys) = &self.keys else { return Some(value) };
-        keys.open_value(value, context)
+        let sealed = match value {
+            Value::Blob(sealed) => sealed,
+            Value::Null => return Some(Value::Null),
+            _ => return None,
+        };
+        match keys.open(sealed, context)? {
+            (TEXT, text) => String::from_utf8(text).map(Value::Text).ok(),
+            (INTEGER, bytes) => bytes.try_into().map(|bytes| Value::Integer(i64::from_le_bytes(bytes))).ok(),
+            (_, bytes) => Some(Value::Blob(bytes)),
+        }
     }
 
     /// Returns the content of a file; one that is not converted yet can be clear, or sealed with the previous keys.
@@ -234,52 +249,26 @@ impl Seal {
     /// Adds the functions `seal`, `open` and `mask` to a connection.
     pub(super) fn register(&self, connection: &Connection) -> rusqlite::Result<()> {
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_DIRECTONLY;
-        let Some(keys) = &self.keys else {
+        if !self.is_sealed() {
             for (name, arguments) in [("seal", 1), ("seal", 2), ("open", 1), ("open", 2), ("mask", 1)] {
                 connection.create_scalar_function(name, arguments, flags, |call| Ok(call.get_arg(0)))?;
             }
             return Ok(());
-        };
+        }
         // Values that a query sorts are not written to a file either.
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         for (arguments, flags) in [(1, flags), (2, flags.difference(FunctionFlags::SQLITE_DETERMINISTIC))] {
-            let own = keys.clone();
+            let own = self.clone();
             connection.create_scalar_function("seal", arguments, flags, move |call| own.sealed(call))?;
-            let own = keys.clone();
+            let own = self.clone();
             connection.create_scalar_function("open", arguments, flags, move |call| own.opened(call))?;
         }
-        let own = keys.clone();
-        let mask = move |call: &Context<'_>| Ok(own.mask(call.get_raw(0).as_bytes_or_null()?.unwrap_or_default()));
-        connection.create_scalar_function("mask", 1, flags, mask)
-    }
-}
-
-impl Keys {
-    fn mask(&self, value: &[u8]) -> Vec<u8> {
-        blake3::keyed_hash(&self.masks, value).as_bytes()[..16].to_vec()
-    }
-
-    fn seal_value(&self, value: Value, context: &[u8]) -> Option<Value> {
-        Some(match value {
-            Value::Text(text) => Value::Blob(self.seal(TEXT, text.into_bytes(), context)),
-            Value::Blob(bytes) => Value::Blob(self.seal(BYTES, bytes, context)),
-            Value::Integer(number) => Value::Blob(self.seal(INTEGER, number.to_le_bytes().to_vec(), context)),
-            Value::Null => Value::Null,
-            Value::Real(_) => return None,
-        })
-    }
-
-    fn open_value(&self, value: Value, context: &[u8]) -> Option<Value> {
-        let sealed = match value {
-            Value::Blob(sealed) => sealed,
-            Value::Null => return Some(Value::Null),
-            _ => return None,
+        let own = self.clone();
+        let mask = move |call: &Context<'_>| {
+            let value = call.get_raw(0).as_bytes_or_null()?.unwrap_or_default();
+            Ok(own.hashed(value).as_bytes()[..16].to_vec())
         };
-        match self.open(sealed, context)? {
-            (TEXT, text) => String::from_utf8(text).map(Value::Text).ok(),
-            (INTEGER, bytes) => bytes.try_into().map(|bytes| Value::Integer(i64::from_le_bytes(bytes))).ok(),
-            (_, bytes) => Some(Value::Blob(bytes)),
-        }
+        connection.create_scalar_function("mask", 1, flags, mask)
     }
 
     fn sealed(&self, call: &Context<'_>) -> rusqlite::Result<Value> {

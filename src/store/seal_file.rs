@@ -122,7 +122,6 @@ impl SealFile {
         Ok(format!("# The key of aperture's store. Without this file the store cannot be read.\n{content}"))
     }
 
-    /// Returns the data key.
     pub fn data_key(&self, secret: &[u8]) -> Result<KeyBytes, StoreError> {
         let key = Seal::new(Some(&self.wrapping_key(secret)?), None, false);
         opened(&key, &self.wrapped, WRAPPED).ok_or(StoreError::WrongKey(self.method))

@@ -133,7 +133,7 @@ fn watch(env: &Env, picture: &Picture, events: Sender<Event>) -> std::path::Path
     };
     let session = path.clone();
     spawn(move || {
-        let mut watcher = Watcher::new();
+        let mut watcher = Watcher::default();
         let directories = [session.parent(), Some(&*store)].into_iter().flatten();
         let directories: BTreeMap<_, _> = directories.map(|directory| (directory.to_owned(), Depth::Entries)).collect();
         let mut before = identities(&session, &store);

@@ -114,7 +114,7 @@ impl<'a> Watch<'a> {
             env,
             arguments,
             shown: None,
-            watcher: Watcher::new(),
+            watcher: Watcher::default(),
             policy: Policy::default(),
             learner: Learner::default(),
             others: Vec::new(),

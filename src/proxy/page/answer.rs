@@ -5,8 +5,9 @@ use crate::app::{CommandError, Env, ErrorKind, Followed};
 use crate::commands::page::asset;
 use crate::commands::{Request as Command, RequestEffect};
 use crate::output::Report;
-use crate::proxy::body::{BodyError, ResponseBody, whole};
+use crate::proxy::body::{BodyError, ResponseBody};
 use crate::proxy::connection::Connection;
+use crate::proxy::forward::{json, of_type};
 use anyhow::anyhow;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Bytes, Frame};
@@ -20,9 +21,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::{Semaphore, mpsc};
 
-/// The path of requests.
 const REQUEST: &str = "/aperture/request";
-/// The path of events.
 const EVENTS: &str = "/aperture/events";
 const LARGEST: usize = 1 << 20;
 /// The number of requests that run at the same time, and of streams of events.
@@ -88,7 +87,7 @@ where
         (None, &Method::POST, REQUEST) => run(page, body).await,
         (None, &Method::GET, EVENTS) => events(&page, parts.uri.query().unwrap_or_default()),
         (None, &Method::GET, path) => match asset(path) {
-            Some(asset) => of_type(StatusCode::OK, asset.media_type, asset.text.into()),
+            Some(asset) => of_type(StatusCode::OK, asset.media_type, asset.text),
             None => error(StatusCode::NOT_FOUND, "there is no such file"),
         },
         _ => error(StatusCode::METHOD_NOT_ALLOWED, "the path does not take this method"),
@@ -133,13 +132,13 @@ where
         env.output_again(&words, b"")
     });
     match done.await {
-        Ok(Ok(output)) if output.status.success() || !output.stdout.is_empty() => json(StatusCode::OK, output.stdout.into()),
+        Ok(Ok(output)) if output.status.success() || !output.stdout.is_empty() => json(StatusCode::OK, output.stdout),
         Ok(Ok(output)) => {
             let text = String::from_utf8_lossy(&output.stderr);
             // The report of the error follows the notes.
             let report = text.find("{\n").map(|start| text[start..].to_owned());
             match report.filter(|report| serde_json::from_str::<serde::de::IgnoredAny>(report).is_ok()) {
-                Some(report) => json(StatusCode::UNPROCESSABLE_ENTITY, report.into()),
+                Some(report) => json(StatusCode::UNPROCESSABLE_ENTITY, report),
                 None => error(StatusCode::UNPROCESSABLE_ENTITY, text.lines().last().unwrap_or("the command failed")),
             }
         }
@@ -194,16 +193,5 @@ impl Body for Events {
 
 fn error(status: StatusCode, message: &str) -> Response<ResponseBody> {
     let report = CommandError::new(ErrorKind::Refused, anyhow!("{message}")).report();
-    json(status, report.json().into())
-}
-
-fn json(status: StatusCode, text: Bytes) -> Response<ResponseBody> {
-    of_type(status, "application/json", text)
-}
-
-fn of_type(status: StatusCode, media_type: &'static str, text: Bytes) -> Response<ResponseBody> {
-    let mut response = Response::new(whole(text));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    response
+    json(status, report.json())
 }

@@ -3,17 +3,14 @@
 //! Loopback alone proves nothing: any page in the browser can send requests to it, and a name that leads there can be made.
 
 use crate::proxy::control::is_equal;
+use crate::proxy::headers::{FETCH_SITE, TOKEN_HEADER};
 use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, ORIGIN, UPGRADE};
 use hyper::http::request::Parts;
 use hyper::{Method, header::HeaderName};
 
-/// The header with the token.
-pub const TOKEN: &str = "x-aperture-token";
 /// The path below which requests need the token.
 pub const CONTROL: &str = "/aperture/";
-/// The header in which browsers say whose page sent a request.
-const FETCH_SITE: &str = "sec-fetch-site";
-/// The headers in which they say what for: to go to a page, in a tab or in a frame.
+/// The headers in which browsers say what for a request is: to go to a page, in a tab or in a frame.
 const FETCH_MODE: &str = "sec-fetch-mode";
 const FETCH_DESTINATION: &str = "sec-fetch-dest";
 
@@ -58,7 +55,7 @@ impl Guard {
                 return Err("the content type is not application/json");
             }
         }
-        let token = headers.get(TOKEN).map(|token| token.as_bytes());
+        let token = headers.get(TOKEN_HEADER).map(|token| token.as_bytes());
         if parts.uri.path().starts_with(CONTROL) && !token.is_some_and(|token| is_equal(token, self.token.as_bytes())) {
             return Err("the token is missing or wrong");
         }

@@ -17,28 +17,20 @@ fn session(shape: &[Shape], noted: Option<u8>) -> String {
         let parent = parent.map_or("null".to_owned(), |parent| format!("\"r{parent}\""));
         let year = if *second < 50 { 2026 } else { 2030 };
         let words = format!("word{place} ").repeat(200);
+        let assistant = |content: String| {
+            let message = format!(r#""id":"m{place}","type":"message","role":"assistant","model":"claude-opus-4-8""#);
+            let usage = r#""usage":{"input_tokens":10,"output_tokens":3}"#;
+            ("assistant", format!(r#""message":{{{message},"content":[{content}],{usage}}}"#))
+        };
+        let user = |content: String| ("user", format!(r#""message":{{"role":"user","content":{content}}}"#));
+        let call = format!("toolu_{}", second % 5);
         let (kind, body) = match kind % 10 {
-            6 | 7 => (
-                "assistant",
-                format!(
-                    r#""message":{{"id":"m{place}","type":"message","role":"assistant","model":"claude-opus-4-8","content":[{{"type":"tool_use","id":"toolu_{}","name":"Read","input":{{"file_path":"/w/{place}.rs"}}}}],"usage":{{"input_tokens":10,"output_tokens":3}}}}"#,
-                    second % 5
-                ),
-            ),
-            8 | 9 => (
-                "user",
-                format!(
-                    r#""message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_{}","content":"{words}"}}]}}"#,
-                    second % 5
-                ),
-            ),
-            0 | 1 => ("user", format!(r#""message":{{"role":"user","content":"prompt {place}"}}"#)),
-            2 | 3 => (
-                "assistant",
-                format!(
-                    r#""message":{{"id":"m{place}","type":"message","role":"assistant","model":"claude-opus-4-8","content":[{{"type":"text","text":"answer {place}"}}],"usage":{{"input_tokens":10,"output_tokens":3}}}}"#
-                ),
-            ),
+            6 | 7 => {
+                assistant(format!(r#"{{"type":"tool_use","id":"{call}","name":"Read","input":{{"file_path":"/w/{place}.rs"}}}}"#))
+            }
+            8 | 9 => user(format!(r#"[{{"type":"tool_result","tool_use_id":"{call}","content":"{words}"}}]"#)),
+            0 | 1 => user(format!(r#""prompt {place}""#)),
+            2 | 3 => assistant(format!(r#"{{"type":"text","text":"answer {place}"}}"#)),
             4 => (
                 "attachment",
                 format!(
