@@ -73,7 +73,7 @@ impl Store {
             let (edits, window) = (self.block_edits(key, operation.id)?, self.window_change(key, operation.id)?);
             let is_rewritten = |text: &str| rewrite(text.as_bytes()).is_some();
             let has_edit = edits.iter().any(|edit| is_rewritten(&edit.text));
-            let has_window = window.iter().flat_map(|window| window.texts()).any(|text| is_rewritten(text));
+            let has_window = window.iter().flat_map(|window| window.texts()).any(is_rewritten);
             for (table, is_named) in [("block_edits", has_edit), ("window_changes", has_window)] {
                 if holds_any || is_named {
                     let sql = format!("DELETE FROM {table} WHERE session = ?1 AND operation = ?2");

@@ -592,7 +592,7 @@ mod tests {
     #[test]
     fn a_text_that_the_client_joined_to_a_result_stays_when_the_result_goes() {
         let body = r#"{"messages":[{"role":"user","content":"ask"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Load","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"names\n\n<system-reminder>\none\n</system-reminder>\n\n<system-reminder>\ntwo\n</system-reminder>"}]},{"role":"assistant","content":"end"}]}"#;
-        let body = parsed(&body);
+        let body = parsed(body);
         let call = SentContent { sent: body.elements[1].contents[0].1, ..sent(Role::Assistant, "", None) };
         let result = sent(Role::User, "names", Some(Rendered::Result));
         let [one, two] = ["one", "two"].map(|text| sent(Role::User, text, Some(Rendered::Text)));
