@@ -1,6 +1,6 @@
 //! Values that are marked as credentials anywhere in a session: they are masked everywhere in it.
 
-use super::{Secret, apart, find, masked};
+use super::{Secret, apart, find, with_placeholders};
 use crate::model::limits::PREVIEW_CHARACTERS;
 use crate::model::{Event, SecretPlace, Session};
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -118,11 +118,7 @@ impl Known {
 
     /// Replaces each credential in a text with `[secret:KIND]`.
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match masked(text.as_bytes(), &self.find(text.as_bytes())) {
-            // Credentials are ASCII, and so are their placeholders.
-            Some(masked) => String::from_utf8(masked).map_or(Cow::Borrowed(text), Cow::Owned),
-            None => Cow::Borrowed(text),
-        }
+        with_placeholders(text, &self.find(text.as_bytes()))
     }
 
     /// As [`Known::mask`], for the start of a longer text, which can end inside a value.

@@ -256,11 +256,13 @@ pub(super) fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
 
 /// Replaces each credential in a text with `[secret:KIND]`.
 pub fn mask(text: &str) -> Cow<'_, str> {
-    match masked(text.as_bytes(), &find(text.as_bytes())) {
-        // Credentials are ASCII, and so are their placeholders.
-        Some(masked) => String::from_utf8(masked).map_or(Cow::Borrowed(text), Cow::Owned),
-        None => Cow::Borrowed(text),
-    }
+    with_placeholders(text, &find(text.as_bytes()))
+}
+
+fn with_placeholders<'a>(text: &'a str, found: &[Secret]) -> Cow<'a, str> {
+    // Credentials are ASCII, and so are their placeholders.
+    let masked = masked(text.as_bytes(), found).and_then(|masked| String::from_utf8(masked).ok());
+    masked.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// As [`mask`], for the start of a longer text: its last word is removed, because it can be a part of a credential.

@@ -522,7 +522,7 @@ fn column(text: &[u8], start: usize, end: usize, kind: &'static str) -> Vec<Secr
         memchr::memrchr(b'\n', before).map(|place| place + 1).max(memchr::memmem::rfind(before, b"\\n").map(|place| place + 2));
     let line_start = from + feed.or_else(|| memchr::memrchr(b'"', before).map(|place| place + 1)).unwrap_or_default();
     let window = &text[line_start..text.len().min(start + TABLE_BYTES)];
-    looked_at_table(window);
+    super::looked_at(window.len().min(400));
     let (head_end, next) = line_lengths(&window[..window.len().min(800)]);
     let head = &window[..head_end];
     if next == head_end || line_start + head_end < end {
@@ -574,9 +574,4 @@ fn nth_cell(line: &[u8], separator: &[u8], place: usize) -> std::ops::Range<usiz
     let start = place.checked_sub(1).map_or(Some(0), |before| signs.nth(before).map(|sign| sign + separator.len()));
     let end = signs.next().unwrap_or(line.len());
     start.map_or(line.len()..line.len(), |start| start..end)
-}
-
-/// Counts the first line of a table as examined.
-fn looked_at_table(window: &[u8]) {
-    super::looked_at(window.len().min(400));
 }

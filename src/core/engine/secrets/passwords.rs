@@ -4,7 +4,7 @@
 //! there.
 
 use super::values::{changes, is_generated, is_mixed, is_password, is_random};
-use super::{PRIVATE_KEY_KIND, Secret, begins, calls, cut_key};
+use super::{PRIVATE_KEY_KIND, Secret, begins, calls, cut_key, run};
 use crate::text::lists::word_lists;
 use base64::Engine as _;
 use std::ops::Range;
@@ -149,8 +149,7 @@ pub(super) fn netrc(text: &[u8], at: usize) -> Option<Secret> {
 pub(super) fn docker_auth(text: &[u8], at: usize) -> Option<Secret> {
     let quotes = text[at..].iter().take(6).take_while(|byte| matches!(byte, b' ' | b'"' | b'\\')).count();
     let from = at + quotes;
-    let length =
-        text[from..].iter().take(PASSWORD_BYTES).take_while(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)).count();
+    let length = run(text, from, PASSWORD_BYTES, |byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
     let value = &text[from..from + length];
     let decoded = base64::engine::general_purpose::STANDARD.decode(value).ok().filter(|_| quotes > 0 && length >= 12)?;
     let colon = decoded.iter().position(|byte| *byte == b':')?;
@@ -161,22 +160,22 @@ pub(super) fn docker_auth(text: &[u8], at: usize) -> Option<Secret> {
 /// Finds the value after the name of a service: `datadog_key = …`.
 pub(super) fn service(text: &[u8], at: usize) -> Option<Secret> {
     let here = |at: usize| text.get(at).copied().unwrap_or_default();
-    let name = text[at..].iter().take(20).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count();
+    let name = run(text, at, 20, |byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
     let ending = text[at..at + name].to_ascii_lowercase();
     let names_another = ["hash", "sha", "md5", "version", "url", "commit", "digest", "checksum", "guid"];
     if names_another.iter().any(|word| memchr::memmem::find(&ending, word.as_bytes()).is_some()) {
         return None;
     }
-    let quotes = |at: usize| text[at..].iter().take(4).take_while(|byte| b" \"'`\\".contains(byte)).count();
+    let quotes = |at: usize| run(text, at, 4, |byte| b" \"'`\\".contains(&byte));
     let mut from = at + name;
     from += quotes(from);
-    let signs = text[from..].iter().take(2).take_while(|byte| b"=:>".contains(byte)).count();
+    let signs = run(text, from, 2, |byte| b"=:>".contains(&byte));
     if signs == 0 {
         return None;
     }
     from += signs;
     from += quotes(from);
-    let length = text[from..].iter().take(121).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-=".contains(byte)).count();
+    let length = run(text, from, 121, |byte| byte.is_ascii_alphanumeric() || b"_-=".contains(&byte));
     let value = &text[from..from + length];
     let random = (16..=120).contains(&length) && changes(value) >= 5 && is_random(value, 9);
     (random && !b"./([{:@".contains(&here(from + length))).then_some(Secret { range: from..from + length, kind: "named-key" })
@@ -184,14 +183,8 @@ pub(super) fn service(text: &[u8], at: usize) -> Option<Secret> {
 
 /// Finds a Discord bot token: its number in base64, which starts with two digits, a time, a signature.
 pub(super) fn discord(text: &[u8], at: usize) -> Option<Secret> {
-    let part = |at: usize, most: usize| {
-        text.get(at..)
-            .unwrap_or_default()
-            .iter()
-            .take(most + 1)
-            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-            .count()
-    };
+    let part =
+        |at: usize, most: usize| run(text, at, most + 1, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     let starts = begins(text, at);
     let number = part(at, 28);
     let time = at + number + 1;
@@ -208,7 +201,7 @@ pub(super) fn discord(text: &[u8], at: usize) -> Option<Secret> {
 
 /// Finds the signature of an Azure shared access signature: base64, URL-encoded.
 pub(super) fn azure_signature(text: &[u8], at: usize) -> Option<Secret> {
-    let length = text[at..].iter().take(101).take_while(|byte| byte.is_ascii_alphanumeric() || b"%+/=_-".contains(byte)).count();
+    let length = run(text, at, 101, |byte| byte.is_ascii_alphanumeric() || b"%+/=_-".contains(&byte));
     let value = &text[at..at + length];
     let ends = value.ends_with(b"%3D") || value.ends_with(b"%3d") || value.ends_with(b"=");
     ((43..=100).contains(&length) && ends && is_random(value, 12))
@@ -218,8 +211,7 @@ pub(super) fn azure_signature(text: &[u8], at: usize) -> Option<Secret> {
 /// Finds the password of a line such as `host:5432:database:user:password`. `at` is the offset of the port's colon.
 fn password_file(text: &[u8], at: usize, end: usize) -> Vec<Secret> {
     let host = text[..at].iter().rev().take(80).take_while(|byte| byte.is_ascii_alphanumeric() || b".-*_".contains(byte)).count();
-    let field =
-        |at: usize| text[at..].iter().take(80).take_while(|byte| byte.is_ascii_graphic() && !b":\"\\".contains(byte)).count();
+    let field = |at: usize| run(text, at, 80, |byte| byte.is_ascii_graphic() && !b":\"\\".contains(&byte));
     let database = field(end);
     let user = end + database + 1;
     if host == 0 || !begins(text, at - host) || database == 0 || text.get(user - 1) != Some(&b':') {
@@ -237,11 +229,7 @@ fn password_file(text: &[u8], at: usize, end: usize) -> Vec<Secret> {
 fn password_hash(text: &[u8], at: usize, _: usize) -> Vec<Secret> {
     let user = text[..at].iter().rev().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || b".-_@".contains(byte)).count();
     let from = at + 1;
-    let length = text[from..]
-        .iter()
-        .take(PASSWORD_BYTES)
-        .take_while(|byte| byte.is_ascii_alphanumeric() || b"$./{}=+,".contains(byte))
-        .count();
+    let length = run(text, from, PASSWORD_BYTES, |byte| byte.is_ascii_alphanumeric() || b"$./{}=+,".contains(&byte));
     let is_hash = user > 0 && begins(text, at - user) && length >= 20 && is_random(&text[from..from + length], 8);
     is_hash.then(|| Secret { range: from..from + length, kind: "password-hash" }).into_iter().collect()
 }
@@ -317,15 +305,9 @@ fn htpasswd_argument(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
 
 /// Finds the password in `user/password@database`.
 fn user_and_password(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
-    let user = text[end..].iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let user = run(text, end, 64, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let from = end + user + 1;
-    let length = text
-        .get(from..)
-        .unwrap_or_default()
-        .iter()
-        .take(PASSWORD_BYTES)
-        .take_while(|byte| byte.is_ascii_graphic() && !b"@\"'\\/".contains(byte))
-        .count();
+    let length = run(text, from, PASSWORD_BYTES, |byte| byte.is_ascii_graphic() && !b"@\"'\\/".contains(&byte));
     if user == 0 || text.get(from - 1) != Some(&b'/') || text.get(from + length) != Some(&b'@') {
         return Vec::new();
     }
@@ -337,14 +319,12 @@ fn login(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
     if !begins(text, start) {
         return Vec::new();
     }
-    let quotes = |at: usize| text[at..].iter().take(2).take_while(|byte| b"\"'`*".contains(byte)).count();
+    let quotes = |at: usize| run(text, at, 2, |byte| b"\"'`*".contains(&byte));
     let mut at = end + quotes(end);
-    for word in ["are ", "user ", "username ", "account ", "the "] {
-        at += if text[at..].starts_with(word.as_bytes()) { word.len() } else { 0 };
-    }
+    at = behind_words(text, at, &["are ", "user ", "username ", "account ", "the "]);
     at += quotes(at);
     let before = at;
-    let user = text[at..].iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || b"._@+-".contains(byte)).count();
+    let user = run(text, at, 64, |byte| byte.is_ascii_alphanumeric() || b"._@+-".contains(&byte));
     at += user;
     at += quotes(at);
     let signs = [" and ", " / ", "/", " : ", ": ", ":", ", ", " with ", " + ", " & ", " - ", " "];
@@ -355,11 +335,7 @@ fn login(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
     let is_bare = *sign == " " && !text[start..end].to_ascii_lowercase().starts_with(b"cred");
     at += sign.len();
     at += quotes(at);
-    let length = text[at..]
-        .iter()
-        .take(PASSWORD_BYTES)
-        .take_while(|byte| byte.is_ascii_graphic() && !b"\"'`\\,;()<>".contains(byte))
-        .count();
+    let length = run(text, at, PASSWORD_BYTES, |byte| byte.is_ascii_graphic() && !b"\"'`\\,;()<>".contains(&byte));
     let word = &text[at..at + length];
     let word = &word[..word.iter().rposition(|byte| !b".:?*".contains(byte)).map_or(0, |last| last + 1)];
     // The names of two products: `GitHub / Gitea2`.
@@ -384,13 +360,11 @@ fn second_word(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
 /// Finds a code that replaces a second factor: `recovery code: …`.
 fn recovery_code(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
     let mut at = end + usize::from(text.get(end) == Some(&b's'));
-    let gap = text[at..].iter().take(8).take_while(|byte| b" :=\"'`\\>|".contains(byte)).count();
+    let gap = run(text, at, 8, |byte| b" :=\"'`\\>|".contains(&byte));
     at += gap;
-    for word in ["is ", "is: ", "are ", "are: "] {
-        at += if text[at..].starts_with(word.as_bytes()) { word.len() } else { 0 };
-    }
+    at = behind_words(text, at, &["is ", "is: ", "are ", "are: "]);
     let is_stated = text[end..at].iter().any(|byte| matches!(byte, b':' | b'=')) || text[end..at].ends_with(b"is ");
-    let length = text[at..].iter().take(40).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+    let length = run(text, at, 40, |byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let is_whole = !matches!(text.get(at + length..).unwrap_or_default(), [b'/' | b'_' | b'(', ..] | [b'.', b'a'..=b'z', ..]);
     let word = &text[at..at + length];
     let is_code = gap > 0 && is_whole && (8..40).contains(&length) && is_mixed(word) && (is_stated || changes(word) > 1);
@@ -445,7 +419,7 @@ fn data_source(text: &[u8], at: usize, _: usize) -> Vec<Secret> {
 fn user_key(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
     let before = &text[start.saturating_sub(100)..start];
     let object = &before[memchr::memrchr(b'{', before).unwrap_or_default()..];
-    let range = value(text, end + text[end..].iter().take(2).take_while(|byte| **byte == b' ').count(), line(text, end).end);
+    let range = value(text, end + run(text, end, 2, |byte| byte == b' '), line(text, end).end);
     let key = &text[range.clone()];
     let is_key = memchr::memmem::find(object, b"\"user").is_some() && key.len() >= 20 && is_generated(key) && is_random(key, 9);
     is_key.then_some(Secret { range, kind: "named-key" }).into_iter().collect()
@@ -474,19 +448,14 @@ fn pin(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
     }
     let mut at = end;
     for word in [" code", "code", "_code", "-code", " number"] {
-        at += if text.get(at..at + word.len()).is_some_and(|here| here.eq_ignore_ascii_case(word.as_bytes())) {
-            word.len()
-        } else {
-            0
-        };
+        let is_here = text.get(at..at + word.len()).is_some_and(|here| here.eq_ignore_ascii_case(word.as_bytes()));
+        at += if is_here { word.len() } else { 0 };
     }
-    let gap = text[at..].iter().take(8).take_while(|byte| b" :=\"'`\\>|".contains(byte)).count();
+    let gap = run(text, at, 8, |byte| b" :=\"'`\\>|".contains(&byte));
     at += gap;
-    for word in ["is ", "is: ", "lautet ", "ist "] {
-        at += if text[at..].starts_with(word.as_bytes()) { word.len() } else { 0 };
-    }
-    at += text[at..].iter().take(2).take_while(|byte| b"\"'`\\".contains(byte)).count();
-    let digits = text[at..].iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();
+    at = behind_words(text, at, &["is ", "is: ", "lautet ", "ist "]);
+    at += run(text, at, 2, |byte| b"\"'`\\".contains(&byte));
+    let digits = run(text, at, 9, |byte| byte.is_ascii_digit());
     let next = text.get(at + digits..).unwrap_or_default();
     let goes_on = matches!(next, [b'.', b'0'..=b'9', ..] | [b'-' | b'_' | b'%' | b':' | b'/', ..])
         || next.first().is_some_and(u8::is_ascii_alphanumeric);
@@ -501,7 +470,7 @@ fn pin(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
 
 /// Finds the private lines of a PuTTY key file: their number precedes them.
 fn putty_key(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
-    let digits = text[end..].iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = run(text, end, 4, |byte| byte.is_ascii_digit());
     let from = end + digits;
     let rest = &text[from..text.len().min(from + (16 << 10))];
     let length = memchr::memmem::find(rest, b"Private-MAC").unwrap_or_else(|| cut_key(rest));
@@ -524,9 +493,7 @@ fn putty_key(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
 fn recovery_phrase(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
     let line = line(text, end);
     let mut from = line.start + text[line.clone()].iter().take(8).take_while(|byte| b" :=\"'`\\".contains(byte)).count();
-    for word in ["is ", "is: "] {
-        from += if text[from..].starts_with(word.as_bytes()) { word.len() } else { 0 };
-    }
+    from = behind_words(text, from, &["is ", "is: "]);
     let words = text[from..line.end].iter().take_while(|byte| byte.is_ascii_lowercase() || **byte == b' ').count();
     let phrase = text[from..from + words].trim_ascii_end();
     let count = phrase.split(|byte| *byte == b' ').count();
@@ -534,6 +501,11 @@ fn recovery_phrase(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
         && matches!(count, 12 | 15 | 18 | 21 | 24)
         && phrase.split(|byte| *byte == b' ').all(|word| (3..=8).contains(&word.len()));
     is_phrase.then(|| Secret { range: from..from + phrase.len(), kind: "recovery-phrase" }).into_iter().collect()
+}
+
+/// Returns the offset behind those of the words that are there, each once and in this order.
+fn behind_words(text: &[u8], at: usize, words: &[&str]) -> usize {
+    words.iter().fold(at, |at, word| if text[at..].starts_with(word.as_bytes()) { at + word.len() } else { at })
 }
 
 pub(super) fn found(text: &[u8], range: Range<usize>, sure: bool) -> Vec<Secret> {
