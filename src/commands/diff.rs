@@ -80,7 +80,7 @@ pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<DiffRep
         after: block.preview.to_string(),
     }));
     blocks.sort_by_key(|block| block.number);
-    let total = reading.price.total.0;
+    let total = reading.price.total;
     let came: f64 = blocks.iter().map(|block| block.tokens_after.value - block.tokens_before.value).sum();
     let tokens_before = TokenCount { value: (total.value - came).max(0.0), basis: Basis::Estimated };
     Ok(DiffReport {

@@ -125,7 +125,7 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
     let reading = workspace.as_ref().map(|workspace| &workspace.reading);
     let stale = reading.map(|reading| reading.stale_total());
     // The client's figure is that of its last response: without what followed it, and still the same right after a compaction.
-    let counted = reading.map(|reading| reading.price.total.0).filter(|total| total.round() > 0);
+    let counted = reading.map(|reading| reading.price.total).filter(|total| total.round() > 0);
     let said = window.total_input_tokens.filter(|used| *used > 0).map(TokenCount::measured);
     let pending = match (&workspace, &found) {
         (Some(workspace), _) => pending::changes(&session, workspace),

@@ -19,7 +19,7 @@ pub(super) fn price(env: &Env, workspace: &Workspace<'_>) -> Option<String> {
     let (reading, lifetime) = (&workspace.reading, workspace.cache_milliseconds());
     let idle = idle_milliseconds(reading, env.style.now.as_millisecond()).filter(|idle| *idle > lifetime)?;
     let dollars = |tokens: f64| Some(next_request_dollars(tokens, &reading.model, lifetime, &env.prices)?.1);
-    let whole = dollars(reading.price.total.0.value).filter(|dollars| *dollars >= WORTH_DOLLARS)?;
+    let whole = dollars(reading.price.total.value).filter(|dollars| *dollars >= WORTH_DOLLARS)?;
     let planned = forecast(env, workspace, Aim::Preset(env.rules.preset), Reach::Old).ok().flatten();
     let shortened = planned.and_then(|price| dollars(price.window_after_tokens)).filter(|less| whole - less >= WORTH_DOLLARS);
     let expired = age(env.style.now, env.style.now.as_millisecond() - (idle - lifetime).max(60_000));

@@ -21,7 +21,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let reading = &workspace.reading;
     let session = &reading.session;
     let (now, lifetime) = (env.style.now.as_millisecond(), workspace.cache_milliseconds());
-    let next_prompt = engine::next_request_dollars(reading.price.total.0.value, &reading.model, lifetime, &env.prices);
+    let next_prompt = engine::next_request_dollars(reading.price.total.value, &reading.model, lifetime, &env.prices);
     let origin = session.latest_origin();
     let shares = |sums: Vec<(String, u32, TokenCount)>| -> Vec<Share> {
         sums.into_iter().map(|(name, blocks, tokens)| Share { name, blocks, tokens }).collect()
@@ -32,7 +32,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         stale.iter().copied().filter(|block| block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes())).collect();
     let zones = Zone::ALL.map(|zone| {
         let (blocks, tokens) = reading.zone(zone);
-        let outside = if zone == Zone::Primacy { reading.price.outside.0 } else { TokenCount::ZERO };
+        let outside = if zone == Zone::Primacy { reading.price.outside } else { TokenCount::ZERO };
         Share { name: zone.name().to_owned(), blocks, tokens: tokens + outside }
     });
     let share = |name: &str, blocks: &[&Block]| Share {
@@ -63,7 +63,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             Some(Event::ForkedFrom { session, .. }) => Some(session.clone()),
             _ => None,
         }),
-        tokens: reading.price.total.0,
+        tokens: reading.price.total,
         remaining_tokens: reading.remaining(),
         capacity: reading.capacity,
         percent: reading.percent(),
@@ -72,7 +72,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         uncached_prompt_dollars: next_prompt.map(|(_, uncached)| uncached),
         cache_end_time: engine::idle_milliseconds(reading, now).map(|idle| now - idle + lifetime),
         changed_since_bill: reading.price.changed_since_bill,
-        outside_tokens: reading.price.outside.0,
+        outside_tokens: reading.price.outside,
         accuracy: reading.price.accuracy.clone(),
         zones: zones.to_vec(),
         kinds: shares(reading.tokens_by(|block| Some(block.kind.name().replace('_', " ")))),
@@ -104,7 +104,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// part is known.
 fn client_parts(workspace: &Workspace<'_>) -> Vec<Share> {
     let reading = &workspace.reading;
-    let outside = reading.price.outside.0;
+    let outside = reading.price.outside;
     let texts = workspace.outside_texts().unwrap_or_default();
     let estimate = |part: ClientPart| texts.iter().filter(|(of, _)| *of == part).map(|(_, text)| estimate(text)).sum::<f64>();
     let recorded: f64 = ClientPart::ALL.into_iter().map(estimate).sum();

@@ -101,7 +101,7 @@ impl Picture {
         let blocks: Vec<BlockRow> = reading.in_window().map(block_row).collect();
         let lifetime = workspace.cache_milliseconds();
         let now = env.current_time();
-        let total = reading.price.total.0;
+        let total = reading.price.total;
         let mut by_sort: BTreeMap<&str, f64> = BTreeMap::new();
         for block in blocks.iter().filter(|block| block.state == State::Stale) {
             *by_sort.entry(&block.sort).or_default() += block.tokens;

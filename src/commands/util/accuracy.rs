@@ -35,7 +35,7 @@ impl SessionAccuracy {
             model: reading.model.clone(),
             accuracy: price.accuracy.clone(),
             billed_tokens: price.measured,
-            outside_tokens: price.outside.0,
+            outside_tokens: price.outside,
             cuts,
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn build(env: &Env, workspace: &Workspace<'_>, suggestions: Vec<Sugge
         turns: reading.turns.len(),
         steps: reading.steps,
         last_written: reading.session.last_written(),
-        tokens: Some(reading.price.total.0),
+        tokens: Some(reading.price.total),
         capacity: reading.capacity.tokens,
         free: reading.remaining(),
         percent: reading.percent(),

@@ -1,5 +1,6 @@
 //! The effect of the changes of a request on its bill: prompt cache that was lost, and tokens that were not sent.
 
+use super::edit_cost::MILLION;
 use super::model_prices::{ModelPrice, Prices, RATIOS};
 use crate::model::words;
 
@@ -7,9 +8,6 @@ use crate::model::words;
 const SMALLEST_LOSS: u64 = 1024;
 /// The share of the expected cache below which a difference is not a loss: clients end their prefix at changing places.
 const TOLERANCE: f64 = 0.02;
-const MILLION: f64 = 1e6;
-/// The shorter one of the two lifetimes of cache entries, in milliseconds.
-const FIVE_MINUTES: i64 = 300_000;
 
 words! {
     /// The cause of a cache loss.
@@ -100,7 +98,7 @@ pub struct Saving {
 pub fn saving(tokens: &RemovedTokens<'_>, prices: &Prices) -> Saving {
     let known = prices.for_model(tokens.model);
     let price: ModelPrice = known.unwrap_or(&RATIOS).at(tokens.sent);
-    let write = if tokens.lifetime_milliseconds > FIVE_MINUTES { price.cache_write_1h } else { price.cache_write_5m };
+    let write = price.cache_write(tokens.lifetime_milliseconds);
     let each = if tokens.was_cached { price.cache_read } else { write };
     let saved = tokens.removed * each - tokens.lost * (write - price.cache_read).max(0.0);
     Saving {
@@ -112,6 +110,7 @@ pub fn saving(tokens: &RemovedTokens<'_>, prices: &Prices) -> Saving {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::cost::edit_cost::FIVE_MINUTES;
 
     /// A warm request that read 10k of the expected 50k tokens.
     const LOST: CacheFacts = CacheFacts {

@@ -34,7 +34,7 @@ pub const FIVE_MINUTES: i64 = 5 * 60 * 1000;
 /// Turns within which the savings of an edit must exceed its cost, so that it is worth it.
 pub const PAYS_BACK_TURNS: f64 = 10.0;
 /// The number of tokens that prices refer to.
-const MILLION: f64 = 1e6;
+pub(super) const MILLION: f64 = 1e6;
 
 /// Input of the cost of an edit.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +67,7 @@ pub fn idle_milliseconds(reading: &crate::engine::Analysis, now: i64) -> Option<
 /// Returns the dollars of the next request of a window, while the cache is warm and after it expired; `None` without a price.
 pub fn next_request_dollars(window: f64, model: &str, cache_lifetime_milliseconds: i64, prices: &Prices) -> Option<(f64, f64)> {
     let price = prices.for_model(model)?.at(window);
-    let hour = cache_lifetime_milliseconds > FIVE_MINUTES;
-    let write = if hour { price.cache_write_1h } else { price.cache_write_5m };
+    let write = price.cache_write(cache_lifetime_milliseconds);
     Some((window * price.cache_read / MILLION, window * write / MILLION))
 }
 
@@ -120,8 +119,7 @@ pub fn price(facts: &EditFacts<'_>, prices: &Prices) -> EditPrice {
     // A window that crosses the length from which prompts cost more changes the price of all that stays.
     let (price_before, price_after) = (model.at(before), model.at(after));
     let read = price_after.cache_read;
-    let hour = facts.cache_lifetime_milliseconds > FIVE_MINUTES;
-    let write = if hour { price_after.cache_write_1h } else { price_after.cache_write_5m };
+    let write = price_after.cache_write(facts.cache_lifetime_milliseconds);
 
     let saved = before - after;
     let rewritten = if cold { 0.0 } else { both - prefix };

@@ -22,6 +22,7 @@
 //! tokens are billed as few are; Haiku 5.5 is the exception. Codex does not state what was written to the cache, so that its bills
 //! have no surcharge for that.
 
+use super::edit_cost::FIVE_MINUTES;
 use crate::model::BilledTokens;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -190,6 +191,11 @@ impl ModelPrice {
         }
     }
 
+    /// Returns the price of input that is written to the cache for a lifetime in milliseconds.
+    pub fn cache_write(&self, lifetime: i64) -> f64 {
+        if lifetime > FIVE_MINUTES { self.cache_write_1h } else { self.cache_write_5m }
+    }
+
     /// Returns the prices of the fast mode; `None` if none are known.
     pub fn fast(&self) -> Option<ModelPrice> {
         self.fast.map(|factor| self.times(factor))
@@ -202,8 +208,7 @@ impl ModelPrice {
             cache_read: self.cache_read * factor,
             cache_write_5m: self.cache_write_5m * factor,
             cache_write_1h: self.cache_write_1h * factor,
-            long_prompt: self.long_prompt,
-            fast: self.fast,
+            ..*self
         }
     }
 }
@@ -263,8 +268,7 @@ impl PriceSetting {
             cache_read: chosen(table.cache_read, scaled.cache_read),
             cache_write_5m: chosen(table.cache_write_5m, scaled.cache_write_5m),
             cache_write_1h: chosen(table.cache_write_1h, scaled.cache_write_1h),
-            long_prompt: scaled.long_prompt,
-            fast: scaled.fast,
+            ..scaled
         }
     }
 }

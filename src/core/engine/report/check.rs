@@ -186,7 +186,7 @@ mod tests {
     fn bad() -> Analysis {
         let mut reading = Analysis::default();
         let tokens = |value| TokenCount { value, basis: Basis::Measured };
-        reading.price.total = crate::engine::cost::tokens::Tokens(tokens(900.0));
+        reading.price.total = tokens(900.0);
         reading.capacity.tokens = 1000;
         let new = Block::new(BlockKind::ToolResult, Role::ToolResult);
         let block = Block { number: 1, state: State::Stale, tokens: tokens(300.0), ..new };
@@ -196,13 +196,8 @@ mod tests {
     }
 
     fn limits(tokens: u64, percent: f64, stale: u64) -> CheckLimits {
-        CheckLimits {
-            max_tokens: Some(tokens),
-            max_percent: Some(percent),
-            max_stale: Some(stale),
-            no_secrets: true,
-            no_damage: true,
-        }
+        let (max_tokens, max_percent, max_stale) = (Some(tokens), Some(percent), Some(stale));
+        CheckLimits { max_tokens, max_percent, max_stale, no_secrets: true, no_damage: true }
     }
 
     #[test]

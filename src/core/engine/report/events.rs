@@ -268,7 +268,7 @@ impl Seen {
         Seen {
             blocks: reading.session.blocks.iter().map(|block| SeenBlock::new(block, reading)).collect(),
             turns: reading.turns.len(),
-            tokens: Some(reading.price.total.0),
+            tokens: Some(reading.price.total),
             capacity: reading.capacity.tokens,
             operation: history.last(),
             suggested: suggestions.iter().map(|suggestion| suggestion.command.clone()).collect(),
@@ -306,7 +306,7 @@ impl Seen {
         if selection != SelectionChange::default() {
             happenings.push(ActivityEvent::SelectionChanged(selection));
         }
-        let (tokens, capacity_tokens) = (reading.price.total.0, reading.capacity.tokens);
+        let (tokens, capacity_tokens) = (reading.price.total, reading.capacity.tokens);
         if let Some(tokens_before) = self.tokens
             && (tokens_before.round(), self.capacity) != (tokens.round(), capacity_tokens)
         {
@@ -348,7 +348,7 @@ pub fn opened(reading: &Analysis, title: &str) -> OpenedSession {
         model: reading.model.clone(),
         blocks: reading.session.blocks.len(),
         turns: reading.turns.len(),
-        tokens: reading.price.total.0,
+        tokens: reading.price.total,
         capacity_tokens: reading.capacity.tokens,
         percent: reading.percent(),
     }
@@ -493,8 +493,8 @@ mod tests {
     #[test]
     fn other_events_are_reported() {
         let (mut before, mut after) = (reading(&[1]), reading(&[1]));
-        before.price.total.0 = TokenCount::measured(100);
-        after.price.total.0 = TokenCount::measured(140);
+        before.price.total = TokenCount::measured(100);
+        after.price.total = TokenCount::measured(140);
         (before.capacity.tokens, after.capacity.tokens) = (1000, 1000);
         after.turns.push(Turn { prompt: "password=hunter2hunter2".to_owned(), ..Turn::default() });
         let suggestion = Suggestion {

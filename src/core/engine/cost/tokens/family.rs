@@ -5,7 +5,7 @@ use crate::model::{Block, BlockKind, Counts, Document, Image, Media, ToolVerb};
 
 /// The cost of a text in one family of models, per count, and the overhead of the API. The coefficients were fitted to bills
 /// (`mod.rs` says to which).
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Family {
     o200k: f64,
     character: f64,
@@ -33,6 +33,12 @@ pub(super) struct Family {
     plan_list: f64,
     /// Thinking by the length of its signature: factor and offset.
     thinking: (f64, f64),
+}
+
+impl Default for &'static Family {
+    fn default() -> Self {
+        &OLD
+    }
 }
 
 /// Models up to 4.6.

@@ -29,7 +29,7 @@ use crate::model::{
 };
 use calls::{Call, calls};
 use correction::Correction;
-use family::{Family, OLD, forgets, thinking_switch};
+use family::{Family, forgets, thinking_switch};
 use reminder::Reminder;
 use resent::resent;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -60,9 +60,9 @@ pub const BYTES_PER_TOKEN: usize = 4;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WindowTokens {
     /// The window as it would be sent now, with the last response.
-    pub total: Tokens,
+    pub total: TokenCount,
     /// Tokens that are sent but are not in the file: system prompt, tool definitions, reminders of older clients.
-    pub outside: Tokens,
+    pub outside: TokenCount,
     /// Input tokens of the last call in the window, as billed; `None` if a change of the window wrote an estimate in its place.
     pub measured: Option<u64>,
     /// True if a change of the window wrote an estimate in place of the last bill.
@@ -70,7 +70,7 @@ pub struct WindowTokens {
     /// The errors of the estimates for this session, relative to the billed tokens.
     pub accuracy: Accuracy,
     /// The family whose figures the estimates rest on.
-    family: Counting,
+    family: &'static Family,
 }
 
 impl WindowTokens {
@@ -78,13 +78,13 @@ impl WindowTokens {
     pub fn without_bill(&mut self) {
         self.measured = None;
         self.changed_since_bill = true;
-        self.total.0.basis = Basis::Estimated;
+        self.total.basis = Basis::Estimated;
     }
 
     /// Returns the tokens of a block as a current client sends it on resume: it removes the middle of long outputs. The client that
     /// recorded them sent them whole, and its bills include all of it.
     pub fn as_resumed(&self, block: &Block) -> TokenCount {
-        let (whole, left) = (self.family.0.block(block), self.family.0.block(&block.as_sent()));
+        let (whole, left) = (self.family.block(block), self.family.block(&block.as_sent()));
         if left >= whole {
             return block.tokens;
         }
@@ -93,43 +93,10 @@ impl WindowTokens {
 
     /// Returns the cost of a block with another content, scaled from its current cost.
     pub fn revised(&self, before: &Block, after: &Block) -> TokenCount {
-        let family = self.family.0;
+        let family = self.family;
         let (was, is) = (family.block(before), family.block(after));
         let scale = if was > 0.0 && before.tokens.value > 0.0 { before.tokens.value / was } else { 1.0 };
         TokenCount { value: is * scale, basis: before.tokens.basis.max(Basis::Calibrated) }
-    }
-}
-
-/// The family that a session's tokens are counted by.
-#[derive(Clone, Copy, Debug)]
-struct Counting(&'static Family);
-
-impl Default for Counting {
-    fn default() -> Self {
-        Counting(&OLD)
-    }
-}
-
-impl PartialEq for Counting {
-    fn eq(&self, other: &Counting) -> bool {
-        std::ptr::eq(self.0, other.0)
-    }
-}
-
-/// A [`TokenCount`] that starts at nothing.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tokens(pub TokenCount);
-
-impl Default for Tokens {
-    fn default() -> Self {
-        Tokens(TokenCount::ZERO)
-    }
-}
-
-impl std::ops::Deref for Tokens {
-    type Target = TokenCount;
-    fn deref(&self) -> &TokenCount {
-        &self.0
     }
 }
 
@@ -166,7 +133,7 @@ pub struct Accuracy {
 pub struct Bills {
     costs: Vec<TokenCount>,
     accuracy: Accuracy,
-    family: Counting,
+    family: &'static Family,
     model: String,
 }
 
@@ -252,7 +219,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
     assign(session, &mut costs, calls.last(), &tail, None, &correction);
     accuracy.turn_errors =
         turns.values().filter(|(_, growth)| *growth > 0.0).map(|(guess, growth)| (guess - growth).abs() / growth).collect();
-    Bills { costs, accuracy, family: Counting(correction.family()), model: model.to_owned() }
+    Bills { costs, accuracy, family: correction.family(), model: model.to_owned() }
 }
 
 /// The versions of the oldest client whose sessions are read, whose reminders have rules of their own.
@@ -453,7 +420,7 @@ fn conversion(session: &Session, rows: &[u32], from: &str, to: &str) -> f64 {
 /// Adds up the window and reconciles it with the last bill.
 fn finish(session: &mut Session, window: &Window, bills: &Bills) -> WindowTokens {
     let (model, mut accuracy) = (bills.model.as_str(), bills.accuracy.clone());
-    let last = last_bill(session, window).filter(|last| !counts_lost_rows(session, window, *last, bills.family.0));
+    let last = last_bill(session, window).filter(|last| !counts_lost_rows(session, window, *last, bills.family));
     let mut blocks: FxHashMap<u32, f64> = FxHashMap::default();
     let mut bases: FxHashMap<u32, Basis> = FxHashMap::default();
     for number in &window.blocks {
@@ -494,7 +461,7 @@ fn finish(session: &mut Session, window: &Window, bills: &Bills) -> WindowTokens
                     scale_row(session, *row, scale);
                 }
             }
-            price.outside = Tokens(TokenCount { value: (sent - sent_blocks).max(0.0), basis: Basis::Calibrated });
+            price.outside = TokenCount { value: (sent - sent_blocks).max(0.0), basis: Basis::Calibrated };
             let finished = response.iter().any(|row| session.rows[*row as usize].finished);
             // Only output that is still sent counts: not the thinking that a change dropped.
             let in_window: FxHashSet<u32> = window.blocks.iter().copied().collect();
@@ -507,13 +474,13 @@ fn finish(session: &mut Session, window: &Window, bills: &Bills) -> WindowTokens
             let whole = finished && !of_response().any(is_altered);
             let answer = if whole { (usage.output as f64 - unsent).max(0.0) } else { answer };
             let basis = if after == 0.0 && finished && factor == 1.0 { Basis::Measured } else { Basis::Estimated };
-            price.total = Tokens(TokenCount { value: sent + answer + after, basis });
+            price.total = TokenCount { value: sent + answer + after, basis };
         }
         None => {
             // After a compaction or on another branch, the content outside the file is unchanged.
-            let outside = outside_before(session, window.compacted, bills.family.0);
-            price.outside = Tokens(TokenCount::estimated(outside));
-            price.total = Tokens(TokenCount::estimated(all + outside));
+            let outside = outside_before(session, window.compacted, bills.family);
+            price.outside = TokenCount::estimated(outside);
+            price.total = TokenCount::estimated(all + outside);
         }
     }
     let steps: Vec<f64> = accuracy.step_errors.values().flatten().copied().collect();
