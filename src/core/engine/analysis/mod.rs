@@ -235,6 +235,11 @@ impl Analysis {
         self.session.blocks.get((number as usize).checked_sub(1)?)
     }
 
+    /// Returns the directory to which paths are relative; empty if it is unknown.
+    pub fn directory(&self) -> &str {
+        self.session.latest_origin().map_or("", |origin| origin.directory.as_str())
+    }
+
     /// The blocks of the window, in the order in which they are sent.
     pub fn in_window(&self) -> impl Iterator<Item = &Block> {
         self.window.blocks.iter().filter_map(|number| self.block(*number))

@@ -17,11 +17,7 @@ pub fn of_block(block: &Block, conventions: &Conventions, text: &str) -> Keyword
         return Keywords::default();
     }
     let text = if block.role == Role::ToolUse { tail(block.target()) } else { text };
-    let mut end = text.len().min(LOOK_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let text = &text[..end];
+    let text = &text[..text.floor_char_boundary(LOOK_BYTES)];
     let prose = matches!(block.role, Role::User | Role::Assistant);
     let lower = text.to_ascii_lowercase();
     let mut weights: FxHashMap<Cow<'_, str>, f32> = FxHashMap::default();

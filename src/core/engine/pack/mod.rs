@@ -306,7 +306,7 @@ pub fn pack(
 /// Returns the line before all sections.
 fn head(reading: &Analysis) -> String {
     let id: String = reading.session.id.chars().take(8).collect();
-    let directory = units::directory(reading);
+    let directory = reading.directory();
     let place = if directory.is_empty() { String::new() } else { format!(" in {directory}") };
     format!("Extracts of session {id}{place}, texts oldest first, lists newest first. #N: aperture show N -s {id}\n")
 }

@@ -14,7 +14,7 @@ use crate::model::paths::{is_absolute, is_windows_text, relative};
 use crate::model::{Block, BlockKind, BlockNumber, ToolVerb, Turn, Zone, starts_with_any};
 use crate::text::cut::{cut, one_line};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -56,10 +56,6 @@ const SUMMARIZED_TURNS: usize = 5;
 /// Lines of the header and the summary of a turn, at most.
 const SUMMARY_LINES: u32 = 100;
 const QUERY_LINES: usize = 300;
-
-pub(super) fn directory(reading: &Analysis) -> &str {
-    reading.session.latest_origin().map_or("", |origin| origin.directory.as_str())
-}
 
 /// Returns all units, without their tokens, the most valuable first, and how many of them every pack has.
 pub(super) fn units(reading: &Analysis, sources: &Sources, wanted: &Wanted, clock: &dyn Fn(i64) -> String) -> (Vec<Unit>, usize) {
@@ -222,7 +218,7 @@ impl Units {
     }
 
     fn files(&mut self, reading: &Analysis) {
-        let directory = directory(reading);
+        let directory = reading.directory();
         for file in files_in_work(reading, FILES) {
             let edited = if file.edited { " (edited)" } else { "" };
             // Calls name files by their whole paths.
@@ -268,7 +264,7 @@ impl Units {
         others.iter().for_each(|(block, target)| successes.add(block, target));
         for (block, whole) in failed.into_iter().filter(|(block, whole)| successes.after(block, whole).is_none()) {
             let Some(source) = sources.get(&block.number) else { continue };
-            let target = relative(&whole, directory(reading));
+            let target = relative(&whole, reading.directory());
             let target = mask(&cut(&one_line(target), FAILED_CHARACTERS)).into_owned();
             let text = conventions.error_tags.iter().fold(source.text.clone(), |text, tag| text.replace(tag, ""));
             let is_cancelled = conventions.cancelled.iter().any(|mark| text.contains(mark));
@@ -326,16 +322,17 @@ impl Units {
             replaced.extend(olds[at].lines().map(str::trim).filter(|line| line.len() >= LINE_BYTES.start && !new.contains(line)));
         }
         let mut shown: FxHashSet<u32> = FxHashSet::default();
+        // Worths are not negative, so that their bits have their order.
         let worth = |at: usize, shown: &FxHashSet<u32>| {
             let (text, piece) = &candidates[at];
-            Worth(piece.worth(&need, texts[*text].0, shown))
+            piece.worth(&need, texts[*text].0, shown).to_bits()
         };
-        let mut queue: BinaryHeap<(Worth, Reverse<usize>)> =
+        let mut queue: BinaryHeap<(u32, Reverse<usize>)> =
             (0..candidates.len()).map(|at| (worth(at, &shown), Reverse(at))).collect();
         while let Some((before, Reverse(at))) = queue.pop() {
             // Worths only decrease while more is shown.
             let now = worth(at, &shown);
-            if now.0 <= 0.0 {
+            if f32::from_bits(now) <= 0.0 {
                 continue;
             }
             if now < before && queue.peek().is_some_and(|(next, _)| *next > now) {
@@ -459,22 +456,6 @@ fn is_command(block: &Block) -> bool {
 
 fn header(turn: &Turn, header: &Headline) -> String {
     format!("turn {}: {}", turn.number, header.text)
-}
-
-/// A worth for each byte, in order.
-#[derive(Clone, Copy, PartialEq)]
-struct Worth(f32);
-
-impl Eq for Worth {}
-impl PartialOrd for Worth {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Worth {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0)
-    }
 }
 
 /// Returns the lines of a prompt that are assumed to be pasted: of a long one all but the first and last.

@@ -10,7 +10,6 @@ pub(super) fn fits(_: &Reducible<'_>) -> bool {
     true
 }
 
-/// Returns the pieces of such a content.
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut pieces = line_pieces(input.content, Style::detect(input));
     mark_repeated(&mut pieces);

@@ -13,7 +13,6 @@ pub(super) fn fits(input: &Reducible<'_>) -> bool {
     input.kind == BlockKind::ToolResult && starts("@@ -") && (starts("diff --git ") || starts("--- "))
 }
 
-/// Returns the pieces of such a content.
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut pieces: Vec<Piece<'a>> = Vec::new();
     let (mut file, mut place) = (None, None);

@@ -33,7 +33,8 @@ const ITEM_CHARACTERS: usize = 400;
 ///
 /// At most `characters` characters and eight words on one line, without brackets.
 pub fn hint(input: &Reducible<'_>, characters: usize) -> String {
-    Parts::split(input).line((characters, WORDS))
+    let Parts { before, items } = Parts::split(input);
+    joined(&before, &items, (characters, WORDS))
 }
 
 /// Parts of a hint: a prefix such as `120 lines`, and the names or texts that follow, the most salient first.
@@ -99,10 +100,6 @@ impl Parts {
         let items: Vec<String> = items.iter().map(|item| tidy(item)).filter(|item| !item.is_empty()).collect();
         let lines = if all > 1 { count_lines(all) } else { String::new() };
         Parts { before: format!("{before}{lines}"), items }
-    }
-
-    fn line(&self, limits: (usize, usize)) -> String {
-        joined(&self.before, &self.items, limits)
     }
 }
 

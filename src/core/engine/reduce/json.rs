@@ -25,7 +25,6 @@ pub(super) fn fits(input: &Reducible<'_>) -> bool {
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
-/// Returns the pieces of such a content.
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     if let Ok(value) = serde_json::from_str::<Value>(input.content.trim()) {

@@ -78,11 +78,6 @@ pub fn without_number(line: &str) -> &str {
     numbered(line).map_or(line, |(_, text)| text)
 }
 
-/// True if a line is one of a file as it was read.
-pub fn is_numbered_line(line: &str) -> bool {
-    numbered(line).is_some()
-}
-
 /// True if a text is a file as it was read: its first lines are numbered in order.
 pub fn is_numbered(text: &str) -> bool {
     let mut first = text.lines().take(2).map(|line| numbered(line).map(|(number, _)| number));
@@ -91,6 +86,13 @@ pub fn is_numbered(text: &str) -> bool {
         (Some(_), None) => true,
         (None, _) => false,
     }
+}
+
+/// True if `least` lines of a text pass a test, and that share of those that are not blank, in percent.
+pub(super) fn are_most_lines(text: &str, test: impl Fn(&str) -> bool, least: usize, percent: usize) -> bool {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    let passed = lines().filter(|line| test(line)).count();
+    passed >= least && passed * 100 >= lines().count() * percent
 }
 
 /// Formats a number of lines: `1 line`, `3,400 lines`.

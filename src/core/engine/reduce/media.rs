@@ -17,7 +17,6 @@ pub(super) fn fits(input: &Reducible<'_>) -> bool {
     shows(input)
 }
 
-/// Returns the pieces of such a content.
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let what = Piece { salience: 1.0, lines: 0, ..Piece::line(Cow::Owned(described(input.kind, input.media))) };
     if is_placeholder(input) {

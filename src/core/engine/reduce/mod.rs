@@ -261,15 +261,7 @@ fn is_placeholder(input: &Reducible<'_>) -> bool {
 #[cfg(test)]
 fn check_pieces(name: &str, verb: crate::model::ToolVerb, content: &str, expected: &str) {
     let tool = Tool::new("T", verb, "t");
-    let input = Reducible {
-        kind: BlockKind::ToolResult,
-        tool: Some(&tool),
-        error: false,
-        media: &NO_MEDIA,
-        held: &[],
-        conventions: Default::default(),
-        content,
-    };
+    let input = Reducible { tool: Some(&tool), ..Reducible::plain(BlockKind::ToolResult, content) };
     let reducer = REDUCERS.iter().find(|reducer| reducer.name == name).unwrap();
     assert!((reducer.fits)(&input));
     let pieces = (reducer.pieces)(&input);
@@ -341,15 +333,7 @@ mod tests {
             let images =
                 if *kind == BlockKind::Image { vec![Image { width: 9, height: 9, bytes: 0, fault: None }] } else { Vec::new() };
             let media = Media { images, ..Media::default() };
-            let input = Reducible {
-                kind: *kind,
-                tool: Some(&tool),
-                error: false,
-                media: &media,
-                conventions: Default::default(),
-                content,
-                held: &[],
-            };
+            let input = Reducible { tool: Some(&tool), media: &media, ..Reducible::plain(*kind, content) };
             assert!(outline(&input).is_some() && super::reducer(&input).is_some_and(|reducer| reducer.name == name));
         }
         assert_eq!(examples.len(), REDUCERS.len(), "an example for a reducer that is not there");

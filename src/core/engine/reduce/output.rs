@@ -38,7 +38,6 @@ pub(super) fn fits(input: &Reducible<'_>) -> bool {
     input.kind == BlockKind::ToolResult && Style::detect(input) == Style::Output
 }
 
-/// Returns the pieces of such a content.
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut pieces: Vec<Piece<'a>> = Vec::new();
     let mut forms: FxHashSet<String> = FxHashSet::default();

@@ -1,6 +1,6 @@
 //! Lists of paths, by directory: `src/engine/ a.rs b.rs`.
 
-use super::lines::lines;
+use super::lines::{are_most_lines, lines};
 use super::{Piece, Reducible};
 use crate::model::BlockKind;
 use std::borrow::Cow;
@@ -12,18 +12,9 @@ const LEAST_PATHS: usize = 4;
 
 /// Returns true for output of `find`, `ls`, `git ls-files` and tools that find files.
 pub(super) fn fits(input: &Reducible<'_>) -> bool {
-    if input.kind != BlockKind::ToolResult {
-        return false;
-    }
-    let (mut paths, mut all) = (0, 0);
-    for line in input.content.lines().filter(|line| !line.trim().is_empty()) {
-        all += 1;
-        paths += usize::from(is_path(line));
-    }
-    paths >= LEAST_PATHS && paths * 100 >= all * PATHS_PERCENT
+    input.kind == BlockKind::ToolResult && are_most_lines(input.content, is_path, LEAST_PATHS, PATHS_PERCENT)
 }
 
-/// Returns the pieces of such a content.
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut pieces: Vec<Piece<'a>> = Vec::new();
     let mut directory: Option<(String, usize)> = None;

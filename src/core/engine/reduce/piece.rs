@@ -1,6 +1,6 @@
 //! Pieces: the units of a content that are kept or omitted, and the rendering of a content with omitted pieces.
 
-use super::lines::{count_lines, is_numbered_line, lines, numbered, without_number};
+use super::lines::{count_lines, lines, numbered, without_number};
 use super::salience::{LineKind, Style, line_kind};
 use crate::engine::content::terms;
 use crate::text::sentence::ends;
@@ -122,7 +122,8 @@ pub fn parts_of_line(line: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
     while line.len() - start > LONG_LINE_PIECE_BYTES * 2 {
-        let window = ceiling(line, start + LONG_LINE_PIECE_BYTES / 2)..ceiling(line, start + LONG_LINE_PIECE_BYTES * 3 / 2);
+        let window = line.ceil_char_boundary(start + LONG_LINE_PIECE_BYTES / 2)
+            ..line.ceil_char_boundary(start + LONG_LINE_PIECE_BYTES * 3 / 2);
         let text = &line[window.clone()];
         let end = [". ", "; ", ", ", " ", "},", "\",", ","].iter().find_map(|mark| text.find(mark).map(|at| at + mark.len()));
         // Not within a name, if it ends anywhere.
@@ -133,15 +134,6 @@ pub fn parts_of_line(line: &str) -> Vec<Range<usize>> {
     }
     parts.push(start..line.len());
     parts
-}
-
-/// The first boundary of a character at or after a place.
-fn ceiling(text: &str, mut place: usize) -> usize {
-    place = place.min(text.len());
-    while !text.is_char_boundary(place) {
-        place += 1;
-    }
-    place
 }
 
 /// The whole of a piece: its hash, and whether an agent may quote it.
@@ -287,7 +279,7 @@ fn push_piece(text: &mut String, piece: &Piece<'_>) {
 /// Returns the marker of a gap; empty if the number of the first shown line implies it.
 fn mark(pieces: &[Piece<'_>], gap: Range<usize>) -> String {
     // Line numbers already show how many lines are missing before them.
-    if pieces.get(gap.end).is_some_and(|piece| is_numbered_line(&piece.text)) {
+    if pieces.get(gap.end).is_some_and(|piece| numbered(&piece.text).is_some()) {
         return if gap.start == 0 { String::new() } else { "…".to_owned() };
     }
     // Of a line of which a part is shown no more than that is missing.

@@ -23,7 +23,6 @@ pub(super) fn fits(input: &Reducible<'_>) -> bool {
     Style::detect(input) == Style::Prose
 }
 
-/// Returns the pieces of such a content.
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut pieces: Vec<Piece<'a>> = Vec::new();
     let mut heading = None;

@@ -49,7 +49,9 @@ pub enum LineKind {
 
 /// Returns the kind of a salient line; `None` if the line is not salient.
 pub fn line_kind(line: &str, style: Style) -> Option<LineKind> {
-    let text = beginning(without_number(line).trim());
+    let text = without_number(line).trim();
+    // A very long line is data.
+    let text = &text[..text.floor_char_boundary(LOOK_BYTES)];
     if style == Style::Code {
         return declaration(text).map(|_| LineKind::Declaration);
     }
@@ -66,15 +68,6 @@ pub fn line_kind(line: &str, style: Style) -> Option<LineKind> {
         return Some(LineKind::Heading);
     }
     (style == Style::Output && declaration(text).is_some()).then_some(LineKind::Declaration)
-}
-
-/// Returns the examined part of a line: a very long line is data.
-fn beginning(line: &str) -> &str {
-    let mut end = line.len().min(LOOK_BYTES);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    &line[..end]
 }
 
 /// Words that follow a number in the totals of programs.

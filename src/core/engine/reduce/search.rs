@@ -1,6 +1,6 @@
 //! Hits of a search: `path:12:text`, by file, each file named once.
 
-use super::lines::lines;
+use super::lines::{are_most_lines, lines};
 use super::{Piece, Reducible};
 use crate::model::{BlockKind, ToolVerb};
 use std::borrow::Cow;
@@ -11,18 +11,10 @@ const HITS_PERCENT: usize = 60;
 /// Returns true for output of `grep`, `rg` and the search tools of clients.
 pub(super) fn fits(input: &Reducible<'_>) -> bool {
     let searches = input.tool.is_some_and(|tool| matches!(tool.verb, ToolVerb::Search | ToolVerb::Run));
-    if input.kind != BlockKind::ToolResult || !searches {
-        return false;
-    }
-    let (mut hits, mut all) = (0, 0);
-    for line in input.content.lines().filter(|line| !line.trim().is_empty()) {
-        all += 1;
-        hits += usize::from(hit(line).is_some());
-    }
-    hits >= 3 && hits * 100 >= all * HITS_PERCENT
+    let is_hit = |line: &str| hit(line).is_some();
+    input.kind == BlockKind::ToolResult && searches && are_most_lines(input.content, is_hit, 3, HITS_PERCENT)
 }
 
-/// Returns the pieces of such a content.
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut pieces: Vec<Piece<'a>> = Vec::new();
     let mut file: Option<(String, usize)> = None;

@@ -18,7 +18,6 @@ pub(super) fn fits(input: &Reducible<'_>) -> bool {
     input.kind == BlockKind::ToolResult && longest >= LEAST_ROWS && longest * 2 >= input.content.lines().count()
 }
 
-/// Returns the pieces of such a content.
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut pieces: Vec<Piece<'a>> = Vec::new();
     let mut header = None;

@@ -356,22 +356,17 @@ mod tests {
         }
     }
 
+    fn advice<'a>(rules: &'a Rules, prices: &'a Prices, history: &'a History) -> Advice<'a> {
+        let (stale, preset) = (Forecast::Planned(None), Forecast::Planned(None));
+        let (now, cache_lifetime_milliseconds, binds_thinking, session) = (0, 0, false, "6666");
+        Advice { rules, prices, now, cache_lifetime_milliseconds, binds_thinking, stale, preset, session, history }
+    }
+
     #[test]
     fn the_session_is_named_in_the_command() {
         let (rules, prices, history) = (Rules::default(), Prices::default(), History::default());
-        let advice = |session| Advice {
-            rules: &rules,
-            prices: &prices,
-            now: 0,
-            cache_lifetime_milliseconds: 0,
-            binds_thinking: true,
-            stale: Forecast::Estimated,
-            preset: Forecast::Estimated,
-            session,
-            history: &history,
-        };
         for (session, command) in [("6666", "aperture expand 3 -s 6666"), ("it's", r"aperture expand 3 -s 'it'\''s'")] {
-            assert_eq!(advice(session).command("expand 3"), command);
+            assert_eq!(Advice { session, ..advice(&rules, &prices, &history) }.command("expand 3"), command);
         }
     }
 
@@ -401,18 +396,7 @@ mod tests {
         let changed = Operation { edits: vec![edit], last_row: Some(Key(2)), ..Operation::example(1, OperationKind::Change) };
         let suggests = |operations: &[Operation], last_step| {
             let history = History { operations: operations.to_vec(), ..History::default() };
-            let advice = Advice {
-                rules: &rules,
-                prices: &prices,
-                now: 0,
-                cache_lifetime_milliseconds: 0,
-                binds_thinking: false,
-                stale: Forecast::Planned(None),
-                preset: Forecast::Planned(None),
-                session: "6666",
-                history: &history,
-            };
-            advice.expand(&reading(last_step)).is_some()
+            advice(&rules, &prices, &history).expand(&reading(last_step)).is_some()
         };
         assert!(suggests(&[], 2), "shortened by another program");
         assert!(!suggests(std::slice::from_ref(&changed), 2), "used before the change only");

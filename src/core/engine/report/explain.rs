@@ -151,14 +151,8 @@ fn because(reading: &Analysis, block: &Block) -> Vec<String> {
 }
 
 fn unused(block: &Block, limit: StalenessLimit) -> String {
-    let (turns, steps) = (block.usefulness.stale_turns, block.usefulness.stale_steps);
-    format!(
-        "unused for {} and {}; stale from {} or {} on",
-        plural(turns, "turn"),
-        plural(steps, "step"),
-        limit.turns,
-        limit.steps
-    )
+    let (turns, steps) = (plural(block.usefulness.stale_turns, "turn"), plural(block.usefulness.stale_steps, "step"));
+    format!("unused for {turns} and {steps}; stale from {} or {} on", limit.turns, limit.steps)
 }
 
 fn heat(reading: &Analysis, block: &Block) -> String {
@@ -170,9 +164,7 @@ fn heat(reading: &Analysis, block: &Block) -> String {
     };
     let uses = match (usefulness.references, usefulness.last_step) {
         (0, _) | (_, None) => "never used since".to_owned(),
-        (count, Some(last)) => {
-            format!("{}, the last {}", plural(count, "reference"), ago(reading.steps, last))
-        }
+        (count, Some(last)) => format!("{}, the last {}", plural(count, "reference"), ago(reading.steps, last)),
     };
     let long = |limit: StalenessLimit| usefulness.stale_turns >= limit.turns || usefulness.stale_steps >= limit.steps;
     let kept = block.state == State::Referenced && reading.stale_policy.limit_for(block).is_some_and(long);

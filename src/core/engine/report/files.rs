@@ -71,7 +71,7 @@ pub fn files_in_work(reading: &Analysis, most: usize) -> Vec<FileInWork> {
     for (path, _) in &ranked {
         namesakes.entry(file_name(path)).or_default().push(path);
     }
-    let directory = session.latest_origin().map_or("", |origin| origin.directory.as_str());
+    let directory = reading.directory();
     let file = |(path, uses): &(String, Uses)| FileInWork {
         path: relative(path, directory).to_owned(),
         name: unambiguous(path, namesakes.get(file_name(path)).map_or(&[], Vec::as_slice)).to_owned(),

@@ -8,7 +8,6 @@
 use crate::engine::reduce::{ALWAYS, KeptPieces, Line, Piece, names, without_number};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
@@ -45,30 +44,6 @@ struct Choice {
     piece: u32,
 }
 
-/// A candidate of the priority queue.
-struct Candidate {
-    worth: f32,
-    item: u32,
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for Candidate {}
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        // Of equal candidates the later one is chosen, because it is current.
-        self.worth.total_cmp(&other.worth).then(self.item.cmp(&other.item))
-    }
-}
-
 struct Item {
     text: u32,
     piece: u32,
@@ -99,11 +74,12 @@ struct Items<'a> {
 /// Selects among the pieces of texts. `chance` returns the probability that a name is needed; terms in `shown` are worth nothing.
 pub fn select(texts: &[Text<'_>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>) -> Selection {
     let mut items = Items::new(texts, chance, shown);
-    let mut queue: BinaryHeap<Candidate> =
-        (0..items.items.len() as u32).map(|item| Candidate { worth: items.worth(item), item }).collect();
+    // Worths are not negative, so that their bits have their order. Of equal candidates the later one is chosen: it is current.
+    let mut queue: BinaryHeap<(u32, u32)> =
+        (0..items.items.len() as u32).map(|item| (items.worth(item).to_bits(), item)).collect();
     let mut chosen = Vec::new();
     let mut least = f32::INFINITY;
-    while let Some(Candidate { worth: before, item }) = queue.pop() {
+    while let Some((before, item)) = queue.pop() {
         if items.items[item as usize].chosen {
             continue;
         }
@@ -111,8 +87,9 @@ pub fn select(texts: &[Text<'_>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &
         if worth <= 0.0 {
             continue;
         }
-        if worth < before && queue.peek().is_some_and(|next| next.worth > worth) {
-            queue.push(Candidate { worth, item });
+        let rank = worth.to_bits();
+        if rank < before && queue.peek().is_some_and(|(next, _)| *next > rank) {
+            queue.push((rank, item));
             continue;
         }
         least = least.min(worth);

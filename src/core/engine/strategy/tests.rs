@@ -26,20 +26,15 @@ fn block(kind: BlockKind, error: bool, images: &[Image], tool: Option<Tool>) -> 
     block
 }
 
+fn subject<'a>(block: &'a Block, content: &'a str, tokens: f64) -> Subject<'a> {
+    let (label, why, conventions) = ("T".to_owned(), Why::default(), Default::default());
+    let held = block.words.to_vec();
+    Subject { block, conventions, content, tokens, label, why, newest: false, left: None, held, written: None }
+}
+
 /// Checks all properties for one content; returns the bytes of each level.
 fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
-    let subject = Subject {
-        left: None,
-        block,
-        conventions: Default::default(),
-        content,
-        tokens: if block.media.is_empty() { 100.0 } else { 1e4 },
-        label: "T".to_owned(),
-        why: Why::default(),
-        newest: false,
-        held: block.words.to_vec(),
-        written: None,
-    };
+    let subject = subject(block, content, if block.media.is_empty() { 100.0 } else { 1e4 });
     check_outline(&subject);
     let shown = FxHashSet::default();
     let context = Context { name: &|_| 0.01, line: 0.002, shown: &shown };
@@ -250,10 +245,7 @@ fn content() -> impl Strategy<Value = String> {
 
 /// Checks that the words of a person are kept at each level and with each preset, byte for byte.
 fn check_words(block: &Block, content: &str) -> usize {
-    let held = block.words.to_vec();
-    let (label, why, conventions) = ("T".to_owned(), Why::default(), Default::default());
-    let subject =
-        Subject { block, conventions, content, tokens: 1e4, label, why, newest: false, left: None, held, written: None };
+    let subject = subject(block, content, 1e4);
     let shown = FxHashSet::default();
     let context = Context { name: &|_| 0.01, line: 0.002, shown: &shown };
     let mut shortened: Vec<String> = LEVELS.into_iter().filter_map(|level| subject.at_level(level, &context)).collect();
@@ -305,18 +297,7 @@ fn invalid_ranges_of_a_content_are_empty() {
     for words in [&[(1, 2)][..], &[(0, 9999)], &[(9, 3)], &[(4, 8), (2, 6)], &[(0, 2), (2, 4), (598, 600)]] {
         let mut block = block(BlockKind::ToolResult, false, &[], None);
         block.words = words.into();
-        check_outline(&Subject {
-            block: &block,
-            conventions: Default::default(),
-            content: &content,
-            tokens: 100.0,
-            label: String::new(),
-            why: Why::default(),
-            newest: false,
-            left: None,
-            held: words.to_vec(),
-            written: None,
-        });
+        check_outline(&subject(&block, &content, 100.0));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::fit::fit;
 use super::plan::{Item, Status, plan};
 use super::sentences::salience;
-use super::turn::{REPLIED, TurnFacts, assents, directory, short_path};
+use super::turn::{REPLIED, TurnFacts, assents, edited_files, short_path};
 use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, plural};
@@ -63,15 +63,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
     let open = live.last().map(|told| told.open()).unwrap_or_default();
     // The last questions of the agent await an answer of the user.
     next.extend(open.iter().filter(|part| part.text.ends_with(['?', '？'])).cloned());
-    let errors: Vec<Part> = live
-        .last()
-        .map(|told| &told.facts.errors)
-        .into_iter()
-        .flatten()
-        .rev()
-        .take(2)
-        .map(|error| Part::new(&error.text, error.block))
-        .collect();
+    let errors = live.last().map(|told| told.facts.errors.iter().rev().take(2).cloned().collect()).unwrap_or_default();
     let goal = live.iter().find_map(|told| goal(&told.asked));
     let points = [
         (PointKind::Objective, goal.unwrap_or_default()),
@@ -95,7 +87,6 @@ fn latest(mut parts: Vec<Part>) -> Vec<Part> {
 
 /// Returns the most recently edited files, each with its number of edits.
 fn changed(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
-    let directory = directory(reading);
     let mut files: Vec<(&str, u32, BlockNumber)> = Vec::new();
     for (path, count, last) in live.iter().rev().flat_map(|told| told.facts.edited.iter().rev()) {
         match files.iter_mut().find(|(known, _, _)| *known == path) {
@@ -103,12 +94,7 @@ fn changed(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
             None => files.push((path, *count, *last)),
         }
     }
-    let more = files.len().saturating_sub(BRIEFED);
-    let name = |(path, count, block): &(&str, u32, BlockNumber)| {
-        let path = short_path(path, directory);
-        Part::new(&if *count > 1 { format!("{path} ({count} edits)") } else { path.to_owned() }, *block)
-    };
-    files.iter().take(BRIEFED).map(name).chain((more > 0).then(|| Part::counted(format!("{more} more")))).collect()
+    edited_files(files.into_iter(), reading.directory(), BRIEFED)
 }
 
 /// Returns the requests of the first and the latest prompt, each with a label.
@@ -127,14 +113,20 @@ fn objective(live: &[&TurnFacts<'_>]) -> Vec<Part> {
     }
 }
 
-/// Returns the sentence of a prompt with the request. Role descriptions and acknowledgements are skipped.
+/// Returns the sentence of a prompt with the request; `None` for a command of the client and an acknowledgement. Role descriptions
+/// are skipped.
 fn wish(asked: &[Part]) -> Option<&Part> {
     const WISHES: &[&str] = &[
         "can ", "could ", "please", "let's", "lets ", "i want", "i'd like", "i would like", "i need", "we need", "fix ", "add ",
         "make ", "update ", "review ", "write ", "create ", "implement ", "remove ", "change ", "check ", "help ", "build ",
         "refactor ",
     ];
-    let first = asked.first().filter(|_| is_wish(asked))?;
+    let first = asked.first()?;
+    let words: usize = asked.iter().map(|part| part.text.split_whitespace().count()).sum();
+    let is_short = words < 3 && first.text.is_ascii() && !first.text.starts_with('/');
+    if is_short || assents(asked) || is_client_command(&first.text) {
+        return None;
+    }
     let long = |part: &&Part| part.text.split_whitespace().count() >= 4 && !part.text.starts_with("You are a");
     let wishes = |part: &&Part| {
         let lower = part.text.to_lowercase().replace('’', "'");
@@ -156,14 +148,6 @@ fn goal(asked: &[Part]) -> Option<Vec<Part>> {
     Some([Some(wish), next.filter(|_| is_short)].into_iter().flatten().cloned().collect())
 }
 
-/// Returns true if a prompt contains a request: not a client command, not an acknowledgement.
-fn is_wish(asked: &[Part]) -> bool {
-    let Some(first) = asked.first() else { return false };
-    let words: usize = asked.iter().map(|part| part.text.split_whitespace().count()).sum();
-    let is_short = words < 3 && first.text.is_ascii() && !first.text.starts_with('/');
-    !is_short && !assents(asked) && !is_client_command(&first.text)
-}
-
 /// Returns true if a prompt is a command that only the client answers.
 pub fn is_client_command(prompt: &str) -> bool {
     const COMMANDS: &[&str] =
@@ -182,7 +166,7 @@ fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
         let said = told.reply_sentences();
         let whole: Vec<_> = said.into_iter().filter(|(sentence, _)| !sentence.item).take(2).collect();
         let best = whole.into_iter().rev().max_by_key(|(sentence, _)| salience(sentence))?;
-        (salience(&best.0) > 1).then(|| Part::new(&best.0.text, best.1))
+        (salience(&best.0) > 1).then(|| Part::said(best))
     };
     let mut ranked: Vec<(usize, usize, Part)> =
         live.iter().enumerate().filter_map(|(place, told)| Some((weight(told), place, said(told)?))).collect();
@@ -191,20 +175,14 @@ fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
     ranked.retain(|(_, _, part)| told_already.insert(part.text.clone()));
     ranked.truncate(NARRATED);
     ranked.sort_by_key(|(_, place, _)| *place);
-    let last = || live.last()?.reply_sentences().first().map(|(sentence, block)| Part::new(&sentence.text, *block));
+    let last = || live.last()?.reply_sentences().first().copied().map(Part::said);
     if ranked.is_empty() { last().into_iter().collect() } else { ranked.into_iter().map(|(_, _, part)| part).collect() }
 }
 
 /// Returns commits, completed plan items, test results, fixed errors and the number of edits.
 fn achieved(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let commits = live.iter().rev().flat_map(|told| told.facts.commits.iter().rev());
-    let mut subjects: Vec<Part> = Vec::new();
-    for fact in commits.filter(|fact| !fact.text.is_empty()) {
-        let part = Part::new(&fact.text, fact.block);
-        if subjects.len() < 3 && !subjects.iter().any(|known| known.text == part.text) {
-            subjects.push(part);
-        }
-    }
+    let subjects = distinct(commits.cloned(), 3);
     let done = items.iter().rev().filter(|item| item.status == Status::Done).map(Item::part);
     let mut files: Vec<&str> = live.iter().flat_map(|told| &told.facts.edited).map(|(path, _, _)| path.as_str()).collect();
     files.sort_unstable();
@@ -218,17 +196,17 @@ fn achieved(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
 
 /// Returns the most recently edited files, then the most recently read ones.
 fn files(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
-    let directory = directory(reading);
+    let directory = reading.directory();
     let blocks = || live.iter().rev().flat_map(|told| told.turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
     let with = |verb: ToolVerb| blocks().filter(move |block| is_call(block, verb) && !block.error);
-    let mut found: Vec<Part> = Vec::new();
-    for block in with(ToolVerb::Edit).chain(with(ToolVerb::Read)) {
-        let part = Part::new(short_path(block.target(), directory), block.number);
-        if found.len() < LISTED && !part.text.is_empty() && !found.iter().any(|known| known.text == part.text) {
-            found.push(part);
-        }
-    }
-    found
+    let used = with(ToolVerb::Edit).chain(with(ToolVerb::Read));
+    distinct(used.map(|block| Part::new(short_path(block.target(), directory), block.number)), LISTED)
+}
+
+/// Returns the first parts with different texts, at most `most`.
+fn distinct(parts: impl Iterator<Item = Part>, most: usize) -> Vec<Part> {
+    let mut seen: FxHashSet<String> = FxHashSet::default();
+    parts.filter(|part| !part.text.is_empty() && seen.insert(part.text.clone())).take(most).collect()
 }
 
 fn is_call(block: &Block, verb: ToolVerb) -> bool {
@@ -244,19 +222,14 @@ pub(super) fn functions<'a>(
     let blocks = turns.rev().flat_map(|turn| turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
     let edits = blocks.filter(|block| block.kind == BlockKind::ToolUse && contents.contains_key(&block.number));
     let edits = edits.filter(|block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit));
-    let mut found: Vec<Part> = Vec::new();
-    for block in edits.take(LATEST_EDITS) {
+    let named = edits.take(LATEST_EDITS).flat_map(|block| {
         // In a prose file, a line that looks like a declaration is not one.
         let prose = [".md", ".txt", ".rst", ".json", ".yml", ".yaml", ".html"].iter().any(|end| block.target().ends_with(end));
         let input = contents.get(&block.number).filter(|_| !prose);
-        for name in input.map(|input| declared(input, &reading.session.conventions.inputs)).unwrap_or_default() {
-            let part = Part::new(&name, block.number);
-            if found.len() < LISTED && !found.iter().any(|known| known.text == part.text) {
-                found.push(part);
-            }
-        }
-    }
-    found
+        let names = input.map(|input| declared(input, &reading.session.conventions.inputs)).unwrap_or_default();
+        names.into_iter().map(|name| Part::new(&name, block.number))
+    });
+    distinct(named, LISTED)
 }
 
 /// Returns the names declared in the new text of an edit.

@@ -1,7 +1,7 @@
 //! Facts of a turn: edits, tests, commits, errors, interruptions.
 
 use super::cleaning::{unshortened, without_tags};
-use super::{Contents, is_reply};
+use super::{Contents, Part, is_reply};
 use crate::engine::analysis::Successes;
 use crate::engine::memory::call_error;
 use crate::engine::reduce::outcomes;
@@ -54,21 +54,15 @@ impl Outcome {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fact {
-    pub text: String,
-    pub block: BlockNumber,
-}
-
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     /// The edited files, the number of edits, and the block of the last edit; in the order of the first edit.
     pub edited: Vec<(String, u32, BlockNumber)>,
     /// Number of passed and failed tests in the last run, and its block.
     pub tests: Option<(u64, u64, BlockNumber)>,
-    pub commits: Vec<Fact>,
-    pub fixed: Vec<Fact>,
-    pub errors: Vec<Fact>,
+    pub commits: Vec<Part>,
+    pub fixed: Vec<Part>,
+    pub errors: Vec<Part>,
     pub interrupted: bool,
 }
 
@@ -94,13 +88,14 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
                 continue;
             }
             if let Some(text) = error_line(&unshortened(block, content, conventions), conventions) {
-                let fact = Fact { text, block: block.number };
+                let error = Part::new(&text, block.number);
                 // The error is resolved if the analysis reports it, or if the same call succeeded later in the same turn.
                 let made_good = matches!(block.usefulness.outdated, Some((Outdated::Succeeded, _)))
                     || successes.after(block, &tool.target).is_some();
-                match made_good {
-                    true => facts.fixed.push(fact),
-                    false => facts.errors.extend((place >= settled).then_some(fact)),
+                if made_good {
+                    facts.fixed.push(error);
+                } else if place >= settled {
+                    facts.errors.push(error);
                 }
             }
         } else if tool.verb == ToolVerb::Edit && !tool.target.is_empty() {
@@ -117,7 +112,7 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
                 facts.tests = Some((passed, failed, block.number));
             }
             if commits(tool) {
-                facts.commits.extend(content.lines().filter_map(commit).map(|text| Fact { text, block: block.number }));
+                facts.commits.extend(content.lines().filter_map(commit).map(|text| Part::new(&text, block.number)));
             }
         }
     }
@@ -221,34 +216,21 @@ pub fn commit(line: &str) -> Option<String> {
 /// Returns the outcomes of a turn, the most important first.
 pub(super) fn outcomes_of(facts: &Facts, asks: bool, answered: bool) -> Vec<Outcome> {
     let number = |count: usize| count.min(u32::MAX as usize) as u32;
-    let mut found = Vec::new();
-    if facts.interrupted {
-        found.push(Outcome::Interrupted);
-    }
-    let tests = facts.tests.map(|(passed, failed, _)| Outcome::Tests { passed, failed });
-    found.extend(tests.filter(|tests| matches!(tests, Outcome::Tests { failed: 1.., .. })));
-    if !facts.commits.is_empty() {
-        found.push(Outcome::Committed { commits: number(facts.commits.len()) });
-    }
-    found.extend(tests.filter(|tests| matches!(tests, Outcome::Tests { failed: 0, .. })));
-    if asks {
-        found.push(Outcome::Asks);
-    }
-    if !facts.edited.is_empty() {
-        found.push(Outcome::Edited { files: number(facts.edited.len()) });
-    }
-    if !facts.fixed.is_empty() {
-        found.push(Outcome::Fixed { errors: number(facts.fixed.len()) });
-    }
-    if !facts.errors.is_empty() {
-        found.push(Outcome::Errors { errors: number(facts.errors.len()) });
-    }
-    if !answered && !facts.interrupted {
-        found.push(Outcome::Open);
-    } else if found.is_empty() {
-        found.push(Outcome::Answered);
-    }
-    found
+    let (passed, failed) = facts.tests.map_or((0, 0), |(passed, failed, _)| (passed, failed));
+    let tests = Outcome::Tests { passed, failed };
+    let possible = [
+        (facts.interrupted, Outcome::Interrupted),
+        (failed > 0, tests),
+        (!facts.commits.is_empty(), Outcome::Committed { commits: number(facts.commits.len()) }),
+        (facts.tests.is_some() && failed == 0, tests),
+        (asks, Outcome::Asks),
+        (!facts.edited.is_empty(), Outcome::Edited { files: number(facts.edited.len()) }),
+        (!facts.fixed.is_empty(), Outcome::Fixed { errors: number(facts.fixed.len()) }),
+        (!facts.errors.is_empty(), Outcome::Errors { errors: number(facts.errors.len()) }),
+        (!answered && !facts.interrupted, Outcome::Open),
+    ];
+    let found: Vec<Outcome> = possible.into_iter().filter(|(holds, _)| *holds).map(|(_, outcome)| outcome).collect();
+    if found.is_empty() { vec![Outcome::Answered] } else { found }
 }
 
 /// Returns true if the last message of a turn is from the assistant.

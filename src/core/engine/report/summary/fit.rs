@@ -1,6 +1,6 @@
 //! Reduces summaries to a token limit: removes sentences before key points.
 
-use super::{Headline, Part, Point, PointKind, Summary};
+use super::{Headline, Part, Point, PointKind, Sentence, Summary};
 use crate::engine::{mask, o200k};
 use crate::model::BlockNumber;
 use crate::text::cut::{one_line, with_ellipsis};
@@ -62,6 +62,11 @@ impl Part {
     /// Creates a part from a sentence or a name of a block, with credentials masked.
     pub(super) fn new(text: &str, block: BlockNumber) -> Part {
         Part { text: mask(&one_line(text)).into_owned(), block: Some(block) }
+    }
+
+    /// Creates a part from a sentence of the agent.
+    pub(super) fn said((sentence, block): &(Sentence, BlockNumber)) -> Part {
+        Part::new(&sentence.text, *block)
     }
 
     /// Creates a part that is counted over several blocks.

@@ -79,11 +79,7 @@ pub(super) fn prompt_sentences(text: &str, conventions: &Conventions) -> Vec<Sen
 
 /// Returns a short text unchanged, and the start of a long one: text pasted after it is usually not the request.
 fn ends(text: &str) -> &str {
-    let mut end = text.len().min(LOOK_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(LOOK_BYTES)]
 }
 
 fn sentence(text: &str, item: bool) -> Option<Sentence> {

@@ -142,31 +142,36 @@ impl TurnFacts<'_> {
     /// Returns the questions without an answer.
     pub fn open(&self) -> Vec<Part> {
         let questions = if self.answered { questions(&self.words[self.last..]).collect() } else { Vec::new() };
-        let questions = questions.into_iter().map(|(sentence, block)| Part::new(&sentence.text, *block));
-        let errors = self.facts.errors.iter().rev().map(|error| Part::new(&error.text, error.block));
-        questions.chain(errors.take(if self.facts.errors.is_empty() { 0 } else { 2 })).take(OPEN).collect()
+        questions.into_iter().map(Part::said).chain(self.facts.errors.iter().rev().take(2).cloned()).take(OPEN).collect()
     }
 
     pub fn decided(&self, said: &[&(Sentence, BlockNumber)]) -> Vec<Part> {
         let mut found: Vec<&(Sentence, BlockNumber)> =
             self.words.iter().filter(|word| decides(&word.0) && !said.contains(word)).collect();
         found.sort_by_key(|(sentence, _)| std::cmp::Reverse(salience(sentence)));
-        found.into_iter().take(DECIDED).map(|(sentence, block)| Part::new(&sentence.text, *block)).collect()
+        found.into_iter().take(DECIDED).map(Part::said).collect()
     }
 
     /// Returns the edited files, the most frequently edited first.
     pub fn changed(&self, directory: &str) -> Vec<Part> {
         let mut edited: Vec<_> = self.facts.edited.iter().collect();
         edited.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
-        let more = edited.len().saturating_sub(LISTED);
-        let name = |(path, count, block): &&(String, u32, BlockNumber)| {
-            let path = short_path(path, directory);
-            let text = if *count > 1 { format!("{path} ({count} edits)") } else { path.to_owned() };
-            Part::new(&text, *block)
-        };
-        let named = edited.iter().take(LISTED).map(name);
-        named.chain((more > 0).then(|| Part::counted(format!("{more} more")))).collect()
+        edited_files(edited.into_iter().map(|(path, count, block)| (&**path, *count, *block)), directory, LISTED)
     }
+}
+
+/// Returns the names of edited files with their numbers of edits, at most `most`, and how many more there are.
+pub(super) fn edited_files<'a>(
+    files: impl ExactSizeIterator<Item = (&'a str, u32, BlockNumber)>,
+    directory: &str,
+    most: usize,
+) -> Vec<Part> {
+    let more = files.len().saturating_sub(most);
+    let named = files.take(most).map(|(path, count, block)| {
+        let path = short_path(path, directory);
+        Part::new(&if count > 1 { format!("{path} ({count} edits)") } else { path.to_owned() }, block)
+    });
+    named.chain((more > 0).then(|| Part::counted(format!("{more} more")))).collect()
 }
 
 /// Returns a path relative to a directory, or its last parts.
@@ -175,18 +180,11 @@ pub(super) fn short_path<'a>(path: &'a str, directory: &str) -> &'a str {
     if below.len() == path.len() && paths::is_absolute(path) { last_components(path, 3) } else { below }
 }
 
-/// Returns the directory to which paths are relative.
-pub(super) fn directory(reading: &Analysis) -> &str {
-    reading.session.latest_origin().map_or("", |origin| origin.directory.as_str())
-}
-
 /// Returns the key points of a turn, within their token limit.
 pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline) -> TurnSummary {
     let (turn, facts) = (told.turn, &told.facts);
     let said = told.reply_sentences();
-    let parts = |facts: &[super::facts::Fact]| -> Vec<Part> {
-        facts.iter().rev().take(OPEN).map(|fact| Part::new(&fact.text, fact.block)).collect()
-    };
+    let newest = |facts: &[Part]| -> Vec<Part> { facts.iter().rev().take(OPEN).cloned().collect() };
     let tests = facts.tests.map(|(passed, failed, block)| Part::new(&Outcome::Tests { passed, failed }.words(), block));
     // A text of a local model replaces what the agent said; facts and the words of the user stay.
     let words = turn.housekeeping.as_deref().filter(|words| !words.written_by.is_empty() && !words.context_summary.is_empty());
@@ -195,14 +193,11 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline
         (PointKind::Asked, told.asked.iter().take(ASKED).cloned().collect()),
         (PointKind::Replied, told.replied.iter().rev().take(REPLIED).cloned().collect()),
         (PointKind::Decided, told.decided(&said)),
-        (PointKind::Changed, told.changed(directory(reading))),
+        (PointKind::Changed, told.changed(reading.directory())),
         (PointKind::Tests, tests.into_iter().collect()),
-        (PointKind::Fixed, parts(&facts.fixed)),
-        (PointKind::Committed, parts(&facts.commits)),
-        (
-            PointKind::Said,
-            written.unwrap_or_else(|| said.iter().map(|(sentence, block)| Part::new(&sentence.text, *block)).collect()),
-        ),
+        (PointKind::Fixed, newest(&facts.fixed)),
+        (PointKind::Committed, newest(&facts.commits)),
+        (PointKind::Said, written.unwrap_or_else(|| said.iter().copied().map(Part::said).collect())),
         (PointKind::Open, told.open()),
     ];
     let summary = fit(points.map(|(kind, parts)| Point { kind, parts }).into(), TURN_TOKENS);
@@ -313,7 +308,7 @@ fn found_header(told: &TurnFacts<'_>, before: Option<&TurnFacts<'_>>, clock: &dy
     if let Some(about) = answered {
         let question = questions(&about.words[about.last..]).last().filter(|_| !std::ptr::eq(about, told));
         let said = question.or_else(|| about.reply_sentences().first().copied());
-        let said = said.map(|(sentence, block)| first_words(&[Part::new(&sentence.text, *block)]));
+        let said = said.map(|said| first_words(&[Part::said(said)]));
         (topic, is_cut) = said.filter(|(words, _)| !words.is_empty()).unwrap_or((topic, is_cut));
     }
     let names = told.facts.edited.iter().rev().take(2).map(|(path, _, _)| file_name(path));
