@@ -28,7 +28,7 @@ pub struct Arguments {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = env.selector(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
-        draft.name_blocks(selector.named(&opened.workspace.reading));
+        draft.numbered.extend(selector.named(&opened.workspace.reading));
         let selected = selector.select(&opened.workspace.reading)?;
         let kept = archive(draft, &selected, &arguments.reason)?;
         let mut summary = ChangeSummary::change("archived");

@@ -209,7 +209,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         let picked = selector.as_ref().map(|selector| selector.select(reading)).transpose()?;
         let named = selector.as_ref().map(|selector| selector.named(reading)).unwrap_or_default();
         summary.must_pay = named.is_empty() && arguments.budget.is_none() && !arguments.force;
-        draft.name_blocks(named);
+        draft.numbered.extend(named);
         let by_preset = arguments.stale || arguments.preset.is_some();
         if let (Some(picked), false) = (&picked, by_preset) {
             let level = arguments.level.unwrap_or(Level::Summarized);

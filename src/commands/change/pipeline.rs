@@ -186,10 +186,9 @@ fn once(
     let workspace = &opened.workspace;
     let now = env.style.now.as_millisecond();
     let mut draft = workspace.draft(opened.store.as_ref(), now)?;
-    draft.keep_thinking(options.keep_thinking);
-    draft.use_texts(
-        env.sidecar_texts(&found.path).map(|texts| Rc::new(move |original| texts.summarized(original)) as Rc<ModelTexts>),
-    );
+    draft.keeps_thinking = options.keep_thinking;
+    draft.texts =
+        env.sidecar_texts(&found.path).map(|texts| Rc::new(move |original| texts.summarized(original)) as Rc<ModelTexts>);
     let mut summary = plan(&mut draft, &opened)?;
     if let Some(numbers) = summary.kept.get(&SkipReason::Inherited).filter(|numbers| !numbers.is_empty()) {
         let (what, hint) = inherited(env, workspace, numbers);

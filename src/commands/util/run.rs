@@ -29,7 +29,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                 let mut draft = workspace.draft(None, env.style.now.as_millisecond())?;
                 let wanted: BTreeMap<BlockNumber, Level> =
                     workspace.reading.window.blocks.iter().map(|number| (*number, Level::Archived)).collect();
-                draft.name_blocks(wanted.keys().copied());
+                draft.numbered.extend(wanted.keys().copied());
                 shorten(&mut draft, &wanted, "", None)?;
                 let cache = env.cache();
                 let drafted = draft.finish(OperationKind::Change, "", None, &|hash| cache.count(hash), true)?;

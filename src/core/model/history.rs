@@ -39,6 +39,11 @@ impl History {
         self.operations.get(place)
     }
 
+    /// Returns the edits of all operations, oldest first.
+    pub fn edits(&self) -> impl DoubleEndedIterator<Item = &LoggedEdit> {
+        self.operations.iter().flat_map(|operation| &operation.edits)
+    }
+
     /// Returns the number of the last operation, 0 before the first.
     pub fn last(&self) -> OperationId {
         self.operations.last().map_or(0, |operation| operation.id)

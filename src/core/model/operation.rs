@@ -151,6 +151,19 @@ pub struct BlockChange {
     pub named_credentials: bool,
 }
 
+impl BlockChange {
+    /// Returns the change back, for the same reason.
+    pub fn inverted(&self) -> BlockChange {
+        BlockChange {
+            level_before: self.level_after,
+            level_after: self.level_before,
+            tokens_before: self.tokens_after,
+            tokens_after: self.tokens_before,
+            ..self.clone()
+        }
+    }
+}
+
 /// A replaced value of a row. The bytes are those of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {

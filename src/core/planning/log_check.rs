@@ -178,10 +178,7 @@ impl LoggedSession<'_> {
         let mut first: BTreeMap<(RowAddress, Slot), &LoggedEdit> = BTreeMap::new();
         let mut added: BTreeMap<RowAddress, bool> = BTreeMap::new();
         for (_, edit) in self.edits().filter(|(id, _)| *id > operation) {
-            if matches!(edit.slot, Slot::Break(_)) {
-                return Ok(None);
-            }
-            if edit.slot == Slot::Ahead {
+            if matches!(edit.slot, Slot::Break(_) | Slot::Ahead) {
                 return Ok(None);
             }
             if edit.slot == Slot::Line {
@@ -242,7 +239,7 @@ impl LoggedSession<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BlockChange, Level, OperationKind};
+    use crate::model::{BlockChange, OperationKind};
     use crate::planning::parse_session;
     use crate::provider::claude_code::ClaudeCode;
 
@@ -259,17 +256,7 @@ mod tests {
 
     fn edit(row: &str, slot: Slot, before: Option<&str>, after: Option<&str>) -> LoggedEdit {
         let row = RowAddress { id: Key::from_text(row), occurrence: 0 };
-        let change = slot.index().map(|_| BlockChange {
-            number: 9,
-            label: "a label".to_owned(),
-            level_before: Level::Original,
-            level_after: Level::Archived,
-            tokens_before: 1.0,
-            tokens_after: 1.0,
-            reason: String::new(),
-            redacted: false,
-            named_credentials: false,
-        });
+        let change = slot.index().map(|_| BlockChange { number: 9, ..BlockChange::default() });
         LoggedEdit { row, slot, before: before.map(address), after: after.map(address), change }
     }
 
@@ -289,13 +276,8 @@ mod tests {
         let session = parse_session(&ClaudeCode, "s".to_owned(), ROWS.as_bytes());
         let operations = operations(edits);
         let values: BTreeMap<Address, Vec<u8>> = values.iter().map(|value| (address(value), value.as_bytes().to_vec())).collect();
-        let logged = LoggedSession {
-            provider: &ClaudeCode,
-            session: &session,
-            bytes: ROWS.as_bytes(),
-            operations: &operations,
-            values: &values,
-        };
+        let (provider, bytes) = (&ClaudeCode, ROWS.as_bytes());
+        let logged = LoggedSession { provider, session: &session, bytes, operations: &operations, values: &values };
         let drifted = logged.check().unwrap().drifted;
         let original = logged.back_to(0).unwrap().and_then(|edits| logged.hash_after(&edits, None));
         (drifted.into_iter().map(|drifted| (drifted.slot, drifted.block, drifted.how)).collect(), original)

@@ -42,7 +42,7 @@ pub fn apply(reading: &mut Analysis, history: &History, focus_turns: u32) {
     for (place, change) in last_changes(&addresses, &first, history) {
         if let Some(block) = session.blocks.get_mut(place) {
             block.reason = change.reason.as_str().into();
-            block.changed_elsewhere = marked_level(block) != change.level_after;
+            block.changed_elsewhere = block.marker.map_or(Level::Original, |marker| marker.level) != change.level_after;
         }
     }
     for (number, value) in words {
@@ -69,17 +69,13 @@ pub fn logged_costs(session: &Session, history: &History) -> FxHashMap<usize, f6
 
 fn last_changes<'h>(addresses: &Addresses, first: &[u32], history: &'h History) -> FxHashMap<usize, &'h BlockChange> {
     let mut changes = FxHashMap::default();
-    for edit in history.operations.iter().flat_map(|operation| &operation.edits) {
+    for edit in history.edits() {
         let (Some(change), Some(index)) = (&edit.change, edit.slot.index()) else { continue };
         if let Some(first) = addresses.row(edit.row).and_then(|row| first.get(row as usize)) {
             changes.insert((first + index) as usize, change);
         }
     }
     changes
-}
-
-fn marked_level(block: &Block) -> Level {
-    block.marker.map_or(Level::Original, |marker| marker.level)
 }
 
 /// Returns true if the last bill of the window is still an estimate that a change wrote.
@@ -94,10 +90,7 @@ pub fn is_bill_changed(reading: &Analysis, history: &History) -> bool {
     let addresses = Addresses::new(&reading.session);
     let same = |row: &u32| *row == last || message.is_some() && rows[*row as usize].message == message;
     let changed = |row: u32| {
-        let edits = || {
-            let edits = history.operations.iter().flat_map(|operation| &operation.edits);
-            edits.filter(|edit| edit.slot == Slot::Usage && Some(edit.row) == addresses.any(row))
-        };
+        let edits = || history.edits().filter(|edit| edit.slot == Slot::Usage && Some(edit.row) == addresses.any(row));
         // The change is undone if the last value equals the one before the first edit.
         edits().next().map(|edit| edit.before) != edits().next_back().map(|edit| edit.after)
     };

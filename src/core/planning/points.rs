@@ -78,12 +78,10 @@ impl Draft<'_> {
                 return Err(PlanError::ChangedElsewhere(number));
             }
             let change = then.first.change.as_ref().zip(then.last.change.as_ref()).map(|(first, last)| BlockChange {
-                level_before: last.level_after,
                 level_after: first.level_before,
-                tokens_before: last.tokens_after,
                 tokens_after: first.tokens_before,
                 reason: String::new(),
-                ..last.clone()
+                ..last.inverted()
             });
             edits.push(Edit { row, slot, before: now, after: target, change });
         }
@@ -141,6 +139,10 @@ impl Draft<'_> {
             let text = |value: &Option<Vec<u8>>| self.text(place, slot, value.as_deref());
             let (old, new) = (then.first.change.as_ref(), later.and_then(|later| later.first.change.as_ref()));
             let current_tokens = current.map_or(0.0, |block| block.tokens.value);
+            let tokens = |value: &Option<Vec<u8>>, change: Option<&BlockChange>| {
+                let tokens = change.map_or(current_tokens, |change| change.tokens_before);
+                calibrated(if value.is_some() { tokens } else { 0.0 })
+            };
             differences.push(BlockDifference {
                 number: current.map_or_else(|| old.map_or(0, |change| change.number), |block| block.number),
                 label: current.map(engine::label).or_else(|| old.map(|change| change.label.clone())).unwrap_or_default(),
@@ -151,16 +153,8 @@ impl Draft<'_> {
                 },
                 level_before: old.map_or(Level::Original, |change| change.level_before),
                 level_after: new.map_or(current.map_or(Level::Original, |block| block.level), |change| change.level_before),
-                tokens_before: calibrated(if before.is_some() {
-                    old.map_or(current_tokens, |change| change.tokens_before)
-                } else {
-                    0.0
-                }),
-                tokens_after: calibrated(if after.is_some() {
-                    new.map_or(current_tokens, |change| change.tokens_before)
-                } else {
-                    0.0
-                }),
+                tokens_before: tokens(&before, old),
+                tokens_after: tokens(&after, new),
                 before: text(&before)?,
                 after: text(&after)?,
             });
@@ -219,12 +213,9 @@ impl Draft<'_> {
                     number: block.map_or(self.session().blocks.len() as BlockNumber, |block| block.number),
                     label: block.map(engine::label).unwrap_or_default(),
                     kind: DiffKind::Removed,
-                    level_before: Level::Original,
-                    level_after: Level::Original,
                     tokens_before: calibrated(tokens(None, &before)),
-                    tokens_after: calibrated(tokens(None, &after)),
                     before,
-                    after,
+                    ..self.added_row(tokens(None, &after), after)
                 })
             }
             (Slot::Line, None) => Some(BlockDifference {

@@ -72,7 +72,7 @@ struct OldRow {
     blocks: Range<u32>,
 }
 
-/// Returns the piece of a file that begins at `start`, after some replacements.
+/// Returns the piece of a file that begins at `start`, after some replacements, which are in order.
 fn replace(old: &[u8], start: u64, replaced: &[(Range<u64>, &[u8])]) -> Result<Vec<u8>, SpliceError> {
     let mut new = Vec::with_capacity(old.len());
     let mut at = 0;
@@ -95,18 +95,10 @@ pub fn revised_line(draft: &Draft<'_>, row: u32, edits: &[&Edit]) -> Result<Vec<
         if edit.before.as_deref() != Some(&line[range.clone()]) {
             return Err(SpliceError::Mismatch);
         }
-        places.push((range, edit.after.as_deref().unwrap_or_default()));
+        places.push((range.start as u64..range.end as u64, edit.after.as_deref().unwrap_or_default()));
     }
     places.sort_by_key(|(range, _)| range.start);
-    let mut revised = Vec::with_capacity(line.len());
-    let mut at = 0;
-    for (range, after) in places {
-        revised.extend_from_slice(line.get(at..range.start).ok_or(SpliceError::Mismatch)?);
-        revised.extend_from_slice(after);
-        at = range.end;
-    }
-    revised.extend_from_slice(&line[at..]);
-    Ok(revised)
+    replace(&line, 0, &places)
 }
 
 struct Builder<'a> {

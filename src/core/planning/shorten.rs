@@ -272,7 +272,7 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
     let only: Option<FxHashSet<BlockNumber>> = scope.only.as_ref().map(|only| only.iter().copied().collect());
     let meant = |block: &&Block| only.as_ref().is_none_or(|only| only.contains(&block.number));
     for block in reading.in_window().filter(|block| block.number < scope.end && is_old(block)).filter(meant) {
-        let original = match untouchable(draft, block)? {
+        let original = match draft.immutable(block.number)?.or_else(|| held(draft, block)) {
             // Only a selection reports them.
             Some(SkipReason::Instructions) if scope.only.is_none() => continue,
             Some(why) => Err(why),
@@ -336,15 +336,14 @@ fn is_old(block: &Block) -> bool {
     block.level < Level::Archived && block.kind != BlockKind::Thinking && (is_large || block.level != Level::Original)
 }
 
-/// Returns the reason why a block must stay unchanged, if any.
-fn untouchable(draft: &Draft<'_>, block: &Block) -> Result<Option<SkipReason>, PlanError> {
-    Ok(match draft.immutable(block.number)? {
-        Some(why) => Some(why),
-        None if draft.is_instruction(block) => Some(SkipReason::Instructions),
-        None if block.pin.is_some() => Some(SkipReason::Pinned),
-        None if block.focused => Some(SkipReason::Focused),
-        None => None,
-    })
+/// Returns the reason why a block that can be changed must not get shorter, if there is one.
+fn held(draft: &Draft<'_>, block: &Block) -> Option<SkipReason> {
+    match () {
+        () if draft.is_instruction(block) => Some(SkipReason::Instructions),
+        () if block.pin.is_some() => Some(SkipReason::Pinned),
+        () if block.focused => Some(SkipReason::Focused),
+        () => None,
+    }
 }
 
 /// Changes blocks to the given levels, whatever their current one. `rules` protect blocks that the user did not name.
@@ -373,9 +372,8 @@ pub fn shorten(
         let Some(block) = reading.block(*number) else { continue };
         let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown: &shown };
         let content = match shorten_block(draft, block, *level, reason, rules, &choices, &context)? {
-            Outcome::Shortened(content) => content,
-            Outcome::Restored => String::new(),
-            Outcome::SkipReason(why) => {
+            Ok(content) => content,
+            Err(why) => {
                 kept.entry(why).or_default().push(*number);
                 draft.content(*number)?
             }
@@ -388,12 +386,7 @@ pub fn shorten(
     Ok(kept)
 }
 
-enum Outcome {
-    Shortened(String),
-    Restored,
-    SkipReason(SkipReason),
-}
-
+/// Changes a block to a level, and returns its new content; of a restored block none. The inner error is the reason why it stays.
 fn shorten_block(
     draft: &mut Draft<'_>,
     block: &Block,
@@ -402,24 +395,18 @@ fn shorten_block(
     rules: Option<&Rules>,
     choices: &[Choice],
     context: &Context<'_>,
-) -> Result<Outcome, PlanError> {
-    let keep = |why| Ok(Outcome::SkipReason(why));
+) -> Result<Result<String, SkipReason>, PlanError> {
+    let keep = |why| Ok(Err(why));
     if let Some(why) = draft.immutable(block.number)? {
         return keep(why);
     }
-    if level > block.level && draft.is_instruction(block) {
-        return keep(SkipReason::Instructions);
-    }
-    if level > block.level && block.pin.is_some() {
-        return keep(SkipReason::Pinned);
-    }
-    if level > block.level && block.focused {
-        return keep(SkipReason::Focused);
+    if let Some(why) = held(draft, block).filter(|_| level > block.level) {
+        return keep(why);
     }
     if level == Level::Original {
         return match draft.restore(block.number) {
             Ok(()) if block.level == Level::Original => keep(SkipReason::AsItIs),
-            Ok(()) => Ok(Outcome::Restored),
+            Ok(()) => Ok(Ok(String::new())),
             Err(PlanError::NoOriginal(_)) => keep(SkipReason::NoOriginal),
             Err(error) => Err(error),
         };
@@ -453,5 +440,5 @@ fn shorten_block(
     let by_model = source.written.as_ref().filter(|(text, _)| content.contains(text.as_str()));
     let reason = by_model.map_or_else(|| reason.to_owned(), |(_, model)| engine::sidecar::written_by(model));
     draft.replace(block.number, level, &content, &reason)?;
-    Ok(Outcome::Shortened(content))
+    Ok(Ok(content))
 }

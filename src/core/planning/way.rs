@@ -146,15 +146,9 @@ impl Draft<'_> {
     /// the same slot in a row are merged into one; edits of whole lines are not.
     fn inverted_edits(&self, inverted: &[&Operation]) -> Vec<LoggedEdit> {
         let back = |edit: &LoggedEdit| {
-            let number = self.number_of(edit.row, edit.slot);
-            let change = edit.change.as_ref().map(|change| BlockChange {
-                number: number.unwrap_or(change.number),
-                level_before: change.level_after,
-                level_after: change.level_before,
-                tokens_before: change.tokens_after,
-                tokens_after: change.tokens_before,
-                ..change.clone()
-            });
+            let number = self.addresses.row(edit.row).and_then(|row| self.number(row, edit.slot));
+            let change =
+                edit.change.as_ref().map(|change| BlockChange { number: number.unwrap_or(change.number), ..change.inverted() });
             LoggedEdit { row: edit.row, slot: edit.slot, before: edit.after, after: edit.before, change }
         };
         let edits = inverted.iter().flat_map(|operation| operation.edits.iter().rev());

@@ -59,7 +59,7 @@ fn thinking_stays_where_it_is_bound_or_kept_or_of_a_mild_preset() {
         thinking(place).0
     };
     let kept = |draft: &mut Draft<'_>| {
-        draft.keep_thinking(true);
+        draft.keeps_thinking = true;
         balanced(draft)
     };
     assert_eq!(left(&free(), &kept), 6);

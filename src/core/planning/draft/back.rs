@@ -36,13 +36,7 @@ impl Draft<'_> {
             if edit.slot == Slot::Line && before.is_some() {
                 before = self.added_line(edit.row)?.or(before);
             }
-            let change = edit.change.as_ref().map(|change| BlockChange {
-                level_before: change.level_after,
-                level_after: change.level_before,
-                tokens_before: change.tokens_after,
-                tokens_after: change.tokens_before,
-                ..change.clone()
-            });
+            let change = edit.change.as_ref().map(BlockChange::inverted);
             edits.push(Edit { row: edit.row, slot: edit.slot, before, after, change });
         }
         let original = self.take_along(&mut edits)?;
@@ -71,15 +65,13 @@ impl Draft<'_> {
 
     /// Returns true if an added row was already removed when another operation was undone ([`Draft::take_along`]).
     fn took_out(&self, row: RowAddress) -> bool {
-        let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits).rev();
-        let last = edits.find(|edit| edit.row == row && edit.slot == Slot::Line);
+        let last = self.source.history.edits().rev().find(|edit| edit.row == row && edit.slot == Slot::Line);
         self.addresses.row(row).is_none() && last.is_some_and(|edit| edit.after.is_none())
     }
 
     pub(in crate::planning) fn added(&self, row: u32) -> bool {
         let Some(address) = self.addresses.address(row) else { return false };
-        let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
-        edits.any(|edit| edit.row == address && edit.slot == Slot::Line && edit.before.is_none())
+        self.source.history.edits().any(|edit| edit.row == address && edit.slot == Slot::Line && edit.before.is_none())
     }
 
     /// Refuses to undo an operation whose result a later operation, still in force, depends on.
@@ -274,11 +266,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    pub(in crate::planning) fn number_of(&self, row: RowAddress, slot: Slot) -> Option<BlockNumber> {
-        self.addresses.row(row).and_then(|row| self.number(row, slot))
-    }
-
-    fn number(&self, row: u32, slot: Slot) -> Option<BlockNumber> {
+    pub(in crate::planning) fn number(&self, row: u32, slot: Slot) -> Option<BlockNumber> {
         self.session().blocks_of(row).get(slot.index()? as usize).map(|block| block.number)
     }
 }

@@ -96,10 +96,16 @@ impl Draft<'_> {
         Ok(Drafted { plan, window, revision, unchanged_prefix, thinking_dropped, thinking_restored, differences })
     }
 
+    /// Returns the session after the changes so far, and its window.
+    pub(super) fn revised(&self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<(Revision, Window), PlanError> {
+        let revision = revise(self, known)?;
+        let window = self.source.provider.window(&revision.session);
+        Ok((revision, window))
+    }
+
     /// Returns the cost of the window after the changes so far, in tokens, without the thinking that they drop.
     pub fn window_tokens(&self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<f64, PlanError> {
-        let mut revision = revise(self, known)?;
-        let window = self.source.provider.window(&revision.session);
+        let (mut revision, window) = self.revised(known)?;
         let (tokens, after) = self.costs(&mut revision, &window);
         let lost = self.lost_thinking(&revision, &window);
         let unsent = window.blocks.iter().filter(|number| lost.contains(number));

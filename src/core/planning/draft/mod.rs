@@ -110,14 +110,14 @@ pub struct Draft<'a> {
     pub(super) restored_bytes: u64,
     /// The cost of restored blocks in tokens, if it was measured.
     pub(super) known_tokens: FxHashMap<BlockNumber, f64>,
-    /// True if thinking stays unless its model is known to reject it.
-    pub(super) keeps_thinking: bool,
-    /// The blocks that the user selected by number: the only ones with instructions that may be shortened.
-    numbered: FxHashSet<BlockNumber>,
+    /// True if thinking after the first change stays, unless its model is known to reject it; the plan fails if the model binds it.
+    pub keeps_thinking: bool,
+    /// The blocks that the user selected by number, not by a rule or a property: the only ones with instructions that may be shortened.
+    pub numbered: FxHashSet<BlockNumber>,
     /// True if originals were restored, so that thinking may be valid again.
     restores: bool,
-    /// Texts of a local model for the level `summarized`.
-    pub(super) texts: Option<Rc<ModelTexts>>,
+    /// Texts of a local model for the level `summarized`, in the place of those by rules.
+    pub texts: Option<Rc<ModelTexts>>,
     /// The row of the first prompt, computed on first use.
     first_prompt: OnceCell<Option<usize>>,
     /// The first and the last edit in the log of each block, in any slot.
@@ -137,7 +137,7 @@ impl<'a> Draft<'a> {
         let session = &source.reading.session;
         let base_hash = rows.session_hash(session)?.ok_or(PlanError::Moved)?;
         let mut logged = FxHashMap::default();
-        for edit in source.history.operations.iter().flat_map(|operation| &operation.edits) {
+        for edit in source.history.edits() {
             let Some(index) = edit.slot.index() else { continue };
             logged.entry((edit.row, index)).and_modify(|(_, last)| *last = edit).or_insert((edit, edit));
         }
@@ -166,21 +166,6 @@ impl<'a> Draft<'a> {
             first_prompt: OnceCell::new(),
             logged,
         })
-    }
-
-    /// Uses the texts of a model for the level `summarized`, in the place of those by rules.
-    pub fn use_texts(&mut self, texts: Option<Rc<ModelTexts>>) {
-        self.texts = texts;
-    }
-
-    /// Sets whether thinking after the first change is kept; the plan then fails if the model binds it.
-    pub fn keep_thinking(&mut self, keep: bool) {
-        self.keeps_thinking = keep;
-    }
-
-    /// Sets the blocks that the user selected by number, not by a rule or a property.
-    pub fn name_blocks(&mut self, numbers: impl IntoIterator<Item = BlockNumber>) {
-        self.numbered.extend(numbers);
     }
 
     /// Returns true if no rule and no selection of many blocks may shorten a block: it instructs the model.

@@ -5,7 +5,7 @@ use super::{Draft, hash};
 use crate::engine::{self, Finding, FindingKind, MediaRefusal, Resemblance};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, MediaFault, Refusal, RowAddress, RowKind, Session, Slot};
 use crate::planning::PlanError;
-use crate::planning::revision::{Revision, revise};
+use crate::planning::revision::Revision;
 use crate::provider::{Framing, MediaPlace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -50,15 +50,13 @@ impl Draft<'_> {
                 .then_some("the client of this session stores the byte offset of each row, so that none may move");
             repaired.push(Repaired { finding, action, refusal });
         }
-        let revision = revise(self, known)?;
-        let window = provider.window(&revision.session);
+        let (revision, window) = self.revised(known)?;
         let found = engine::findings(&revision.session, &window, &self.reading().model);
         for finding in found.into_iter().filter(|finding| matches!(finding.kind, FindingKind::Cut { .. })) {
             repaired.extend(self.reconnect(&revision, finding)?);
         }
         drop(revision);
-        let revision = revise(self, known)?;
-        let window = provider.window(&revision.session);
+        let (revision, window) = self.revised(known)?;
         let found = engine::findings(&revision.session, &window, &self.reading().model);
         for finding in found.into_iter().filter_map(|finding| before(&revision, finding)) {
             let action = match &finding.kind {

@@ -107,9 +107,9 @@ impl Draft<'_> {
     /// Plans a shorter copy of a result, unless a block of the row depends on the copy.
     fn shorten_display(&mut self, row: u32, shrunk: &mut UnneededData) -> Result<(), PlanError> {
         let provider = self.source.provider;
-        let Some(address) = self.addresses.address(row).filter(|_| self.session().inherited_from(row).is_none()) else {
+        if self.addresses.address(row).is_none() || self.session().inherited_from(row).is_some() {
             return Ok(());
-        };
+        }
         let line = self.line(row)?;
         let Some((at, after)) = provider.locate_slot(&line, Slot::Display).zip(provider.short_display(&line)) else {
             return Ok(());
@@ -119,8 +119,6 @@ impl Draft<'_> {
             return Ok(());
         }
         shrunk.add(Unneeded::DisplayCopies, (line.len() - shorter.len()) as u64);
-        let edit = Edit { row: address, slot: Slot::Display, before: Some(line[at].to_vec()), after: Some(after), change: None };
-        self.edits.insert((row, 0, Slot::Display), edit);
-        Ok(())
+        self.set_value(row, Slot::Display, &after)
     }
 }

@@ -4,7 +4,7 @@ use super::finish::blocks;
 use super::{Draft, Folded, hash};
 use crate::engine::{self, Binding};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Event, Key, LoggedEdit, Row, Session, Slot, ThinkingScope, Window};
-use crate::planning::revision::{Revision, revise};
+use crate::planning::revision::Revision;
 use crate::planning::{PlanError, thinking};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -50,18 +50,14 @@ impl Draft<'_> {
         if with.len() > without.len() && with.is_superset(&without) {
             drop((revision, window));
             self.roll_back(&restored);
-            let revision = revise(self, known)?;
-            let window = self.source.provider.window(&revision.session);
-            return Ok((revision, window));
+            return self.revised(known);
         }
         Ok((revision, window))
     }
 
     /// Returns the session after the plan, without the thinking whose prefix changed.
     fn without_unfit(&mut self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<(Revision, Window), PlanError> {
-        let provider = self.source.provider;
-        let mut revision = revise(self, known)?;
-        let window = provider.window(&revision.session);
+        let (mut revision, window) = self.revised(known)?;
         let Some(first) = self.first_unfit(&revision, &window) else { return Ok((revision, window)) };
         if self.keeps_thinking {
             return Err(self.bound(&mut revision, &window));
@@ -69,9 +65,7 @@ impl Draft<'_> {
         self.strip(&revision, &window, first)?;
         // The revision uses as much memory as the session, so free it before the next one is made.
         drop(revision);
-        let revision = revise(self, known)?;
-        let window = provider.window(&revision.session);
-        Ok((revision, window))
+        self.revised(known)
     }
 
     /// Returns true if the plan may keep a thinking block after a changed prefix.
@@ -212,8 +206,7 @@ impl Draft<'_> {
     /// Returns the row whose message was emptied and was one that `is_meant` accepts.
     pub(in crate::planning) fn emptied_row(&self, is_meant: &dyn Fn(&[u8]) -> bool) -> Result<Option<u32>, PlanError> {
         let Some(originals) = self.originals else { return Ok(None) };
-        let edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
-        for edit in edits.filter(|edit| edit.slot == Slot::Message) {
+        for edit in self.source.history.edits().filter(|edit| edit.slot == Slot::Message) {
             if let (Some(row), Some(before)) = (self.addresses.row(edit.row), edit.before)
                 && self.value(row, Slot::Message).as_deref() == Some(self.empty_message())
                 && is_meant(&originals.original(&before)?)
@@ -227,8 +220,6 @@ impl Draft<'_> {
     /// Removes the only block of a row.
     pub(in crate::planning) fn empty(&mut self, row: u32) -> Result<(), PlanError> {
         let address = self.addresses.address(row).ok_or(PlanError::Moved)?;
-        let place = (row, 0, Slot::Message);
-        let before = self.value(row, Slot::Message);
         // A reversal must not restore the block.
         let (start, end) = {
             let row = &self.session().rows[row as usize];
@@ -241,13 +232,7 @@ impl Draft<'_> {
                 reversal.hunks.retain(|hunk| hunk.offset < start || hunk.offset > end);
             }
         }
-        if before.as_deref() == Some(self.empty_message()) {
-            self.edits.remove(&place);
-            return Ok(());
-        }
-        let edit = Edit { row: address, slot: Slot::Message, before, after: Some(self.empty_message().to_vec()), change: None };
-        self.edits.insert(place, edit);
-        Ok(())
+        self.set_value(row, Slot::Message, self.empty_message())
     }
 
     /// Returns the value of a message whose only block was removed.
@@ -270,8 +255,7 @@ impl Draft<'_> {
         let followed = (0u32..).zip(&self.session().rows).any(follows);
         let lines = if followed { Vec::new() } else { lines };
         let empty = Some(hash(self.empty_message()));
-        let edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
-        let emptied = edits.filter(|edit| edit.slot == Slot::Message && edit.after == empty);
+        let emptied = self.source.history.edits().filter(|edit| edit.slot == Slot::Message && edit.after == empty);
         let emptied: FxHashSet<u32> = emptied.filter_map(|edit| self.addresses.row(edit.row)).collect();
         // The thinking of a model that accepts it after any prefix was left out for its size.
         let model = |row: u32| self.session().rows[row as usize].model.as_deref().unwrap_or(&self.reading().model);
@@ -288,20 +272,15 @@ impl Draft<'_> {
     fn remove_line(&mut self, row: u32) -> Result<(), PlanError> {
         let address = self.addresses.address(row).ok_or(PlanError::Moved)?;
         let before = self.added_line(address)?;
-        let edit = Edit { row: address, slot: Slot::Line, before, after: None, change: None };
-        self.lines.push(edit);
+        self.lines.push(Edit { row: address, slot: Slot::Line, before, after: None, change: None });
         Ok(())
     }
 
     /// Restores the message of a row that was emptied.
     pub(in crate::planning) fn refill(&mut self, row: u32) -> Result<(), PlanError> {
         let address = self.addresses.address(row).ok_or(PlanError::Moved)?;
-        let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
-        let first = edits.find(|edit| edit.row == address && edit.slot == Slot::Message).and_then(|edit| edit.before);
-        let Some((originals, first)) = self.originals.zip(first) else { return Ok(()) };
-        let after = Some(originals.original(&first)?);
-        let edit = Edit { row: address, slot: Slot::Message, before: Some(self.empty_message().to_vec()), after, change: None };
-        self.edits.insert((row, 0, Slot::Message), edit);
-        Ok(())
+        let first = self.source.history.edits().find(|edit| edit.row == address && edit.slot == Slot::Message);
+        let Some((originals, first)) = self.originals.zip(first.and_then(|edit| edit.before)) else { return Ok(()) };
+        self.set_value(row, Slot::Message, &originals.original(&first)?)
     }
 }
