@@ -148,6 +148,16 @@ impl Vocabulary {
     }
 }
 
+#[cfg(test)]
+impl Session {
+    /// Adds a row with blocks, which get its place and the next numbers.
+    pub fn add(&mut self, row: Row, blocks: impl IntoIterator<Item = Block>) {
+        let (place, before) = (self.rows.len() as u32, self.blocks.len() as u32);
+        self.blocks.extend((before + 1..).zip(blocks).map(|(number, block)| Block { row: place, number, ..block }));
+        self.rows.push(Row { blocks: self.blocks.len() as u32 - before, ..row });
+    }
+}
+
 impl Session {
     /// Returns the prompts that the client sent beside results and recorded in no row of their own, each with the block
     /// before it, 0 if there is none.

@@ -164,18 +164,27 @@ mod tests {
     use super::*;
     use crate::model::{Role, Row, RowKind};
 
+    fn result() -> Block {
+        Block::new(BlockKind::ToolResult, Role::ToolResult)
+    }
+
+    fn add(session: &mut Session, block: Block) {
+        session.add(Row::new(RowKind::User), [block]);
+    }
+
+    fn mark_all(session: &mut Session) {
+        let window = Window { blocks: (1..=session.blocks.len() as u32).collect(), ..Window::default() };
+        mark(session, &window);
+    }
+
     /// Results of tools in order, each with its target, scope and whether it failed; and which of them are outdated, and why.
     fn check(verb: ToolVerb, results: &[(&str, u64, bool)], expected: &[Option<Outdated>]) {
         let mut session = Session::default();
-        for (place, (target, scope, error)) in results.iter().enumerate() {
-            session.rows.push(Row::new(RowKind::User));
-            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            (block.number, block.error) = (place as u32 + 1, *error);
-            block.tool = Some(Box::new(Tool { scope: *scope, whole: *scope == 0, ..Tool::new("T", verb, target) }));
-            session.blocks.push(block);
+        for (target, scope, error) in results {
+            let tool = Tool { scope: *scope, whole: *scope == 0, ..Tool::new("T", verb, target) };
+            add(&mut session, Block { error: *error, tool: Some(Box::new(tool)), ..result() });
         }
-        let window = Window { blocks: (1..=results.len() as u32).collect(), ..Window::default() };
-        mark(&mut session, &window);
+        mark_all(&mut session);
         let outdated: Vec<Option<Outdated>> =
             session.blocks.iter().map(|block| block.usefulness.outdated.map(|(reason, _)| reason)).collect();
         assert_eq!(outdated, expected, "{results:?}");
@@ -215,12 +224,8 @@ mod tests {
     #[test]
     fn repetitions_refer_to_the_last_result() {
         let mut session = Session::default();
-        for number in 1..=3 {
-            session.rows.push(Row::new(RowKind::User));
-            let block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            session.blocks.push(Block { number, bytes: DUPLICATE_BYTES, ..block });
-        }
-        mark(&mut session, &Window { blocks: vec![1, 2, 3], ..Window::default() });
+        (0..3).for_each(|_| add(&mut session, Block { bytes: DUPLICATE_BYTES, ..result() }));
+        mark_all(&mut session);
         let by = session.blocks.iter().map(|block| block.usefulness.outdated).collect::<Vec<_>>();
         assert_eq!(by, [Some((Outdated::Duplicate, 3)), Some((Outdated::Duplicate, 3)), None]);
     }
@@ -242,13 +247,12 @@ mod tests {
         for (place, rule) in RULES.iter().enumerate() {
             assert!(RULES[..place].iter().all(|other| other.reason != rule.reason), "{:?} twice", rule.reason);
             let mut session = Session::default();
-            for (number, (verb, error)) in (1..).zip(smallest(rule.reason)) {
-                let block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+            for (verb, error) in smallest(rule.reason) {
                 let bytes = if rule.reason == Outdated::Duplicate { DUPLICATE_BYTES } else { 1 };
                 let tool = Some(Box::new(Tool::new("T", verb, "/a/b.rs")));
-                session.blocks.push(Block { number, bytes, error, tool, ..block });
+                add(&mut session, Block { bytes, error, tool, ..result() });
             }
-            mark(&mut session, &Window { blocks: vec![1, 2], ..Window::default() });
+            mark_all(&mut session);
             assert_eq!(session.blocks[0].usefulness.reasons, [(rule.reason, 2)]);
             assert!(session.blocks[1].usefulness.reasons.is_empty(), "{:?}", rule.reason);
         }
@@ -258,12 +262,11 @@ mod tests {
     #[test]
     fn all_reasons_of_a_result_are_kept_in_the_order_of_the_table() {
         let mut session = Session::default();
-        for (number, verb) in [(1, ToolVerb::Read), (2, ToolVerb::Edit), (3, ToolVerb::Read)] {
-            let block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+        for verb in [ToolVerb::Read, ToolVerb::Edit, ToolVerb::Read] {
             let tool = Some(Box::new(Tool::new("T", verb, "/a/b.rs")));
-            session.blocks.push(Block { number, bytes: DUPLICATE_BYTES, tool, ..block });
+            add(&mut session, Block { bytes: DUPLICATE_BYTES, tool, ..result() });
         }
-        mark(&mut session, &Window { blocks: vec![1, 2, 3], ..Window::default() });
+        mark_all(&mut session);
         let expected = [(Outdated::Duplicate, 3), (Outdated::ReadAgain, 3), (Outdated::EditedLater, 2)];
         assert_eq!(session.blocks[0].usefulness.reasons, expected);
     }

@@ -68,24 +68,18 @@ mod tests {
     /// `a` and `b` rows of responses.
     fn check(rows: &str, expected_turns: &[u32], expected_steps: &[u32]) {
         let mut session = Session::default();
-        for (place, letter) in rows.chars().enumerate() {
+        for letter in rows.chars() {
             let (kind, role) =
                 if matches!(letter, 'a' | 'b') { (RowKind::Assistant, Role::Assistant) } else { (RowKind::User, Role::User) };
             let mut row = Row::new(kind);
-            row.blocks = 1;
             row.prompt = letter == 'p';
             row.message = (kind == RowKind::Assistant).then(|| Key::from_text(&letter.to_string()));
             row.answers = (letter == 'r').then_some(Key(1));
             row.flags.set(Flags::COMMAND_NAME, "cg".contains(letter));
             row.flags.set(Flags::META, letter == 'm');
             row.flags.set(Flags::COMMAND_OUTPUT, letter == 'o');
-            session.rows.push(row);
-            let mut block = Block::new(BlockKind::Text, role);
-            (block.row, block.number) = (place as u32, place as u32 + 1);
-            if letter == 'g' {
-                block.words = vec![(0, 1)].into();
-            }
-            session.blocks.push(block);
+            let words = if letter == 'g' { vec![(0, 1)].into() } else { Default::default() };
+            session.add(row, [Block { words, ..Block::new(BlockKind::Text, role) }]);
         }
         number(&mut session);
         let turns: Vec<u32> = session.blocks.iter().map(|block| block.position.turn).collect();

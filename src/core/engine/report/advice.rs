@@ -374,10 +374,9 @@ mod tests {
     fn reading(last_step: u32) -> Analysis {
         let mut session = Session::default();
         for number in 1..=3 {
-            session.rows.push(Row { id: Some(Key(number.into())), ..Row::new(RowKind::User) });
             let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            (block.number, block.row, block.position.step) = (number, number - 1, number);
-            session.blocks.push(block);
+            block.position.step = number;
+            session.add(Row { id: Some(Key(number.into())), ..Row::new(RowKind::User) }, [block]);
         }
         let first = &mut session.blocks[0];
         (first.state, first.usefulness.references, first.usefulness.last_step) = (State::Compressed, 2, Some(last_step));

@@ -395,11 +395,9 @@ mod tests {
     /// Creates an analysis of blocks, each in its own row with the given identity.
     fn reading(rows: &[u128]) -> Analysis {
         let mut session = Session::default();
-        for (place, id) in rows.iter().enumerate() {
-            session.rows.push(Row { id: Some(Key(*id)), ..Row::new(RowKind::User) });
-            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            (block.number, block.row, block.hash) = (place as u32 + 1, place as u32, Key(*id));
-            session.blocks.push(block);
+        for id in rows {
+            let block = Block { hash: Key(*id), ..Block::new(BlockKind::ToolResult, Role::ToolResult) };
+            session.add(Row { id: Some(Key(*id)), ..Row::new(RowKind::User) }, [block]);
         }
         let window = Window { blocks: (1..=rows.len() as u32).collect(), ..Window::default() };
         Analysis { session, window, ..Analysis::default() }

@@ -214,11 +214,9 @@ mod tests {
     fn session(blocks: &[(&[u32], u32)]) -> Session {
         let mut session = Session::default();
         for (place, (terms, uses)) in blocks.iter().enumerate() {
-            session.rows.push(Row::new(RowKind::User));
             let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            (block.number, block.terms, block.uses) = (place as u32 + 1, terms.to_vec(), *uses);
-            block.position.step = place as u32;
-            session.blocks.push(block);
+            (block.position.step, block.terms, block.uses) = (place as u32, terms.to_vec(), *uses);
+            session.add(Row::new(RowKind::User), [block]);
         }
         session
     }

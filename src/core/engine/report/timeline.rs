@@ -139,14 +139,9 @@ mod tests {
             (row.id, row.parent) = (Some(Key(place as u128 + 1)), (*parent > 0).then_some(Key(*parent)));
             row.usage = (*billed > 0).then_some(Usage { input: *billed, ..Usage::default() });
             row.message = (*billed > 0).then_some(Key(100 + place as u128));
-            if *kind != RowKind::Boundary {
-                row.blocks = 1;
-                let role = if *kind == RowKind::User { Role::User } else { Role::Assistant };
-                let tokens = TokenCount { value: 10.0, basis: Basis::Estimated };
-                let (row, number) = (place as u32, session.blocks.len() as u32 + 1);
-                session.blocks.push(Block { row, number, tokens, ..Block::new(BlockKind::Text, role) });
-            }
-            session.rows.push(row);
+            let role = if *kind == RowKind::User { Role::User } else { Role::Assistant };
+            let block = Block { tokens: TokenCount::estimated(10.0), ..Block::new(BlockKind::Text, role) };
+            session.add(row, (*kind != RowKind::Boundary).then_some(block));
         }
         let reading = Analysis { session, window: Window::default(), ..Analysis::default() };
         let texts = |kinds: &TimelineKinds| kinds.of_blocks().value;

@@ -284,9 +284,6 @@ impl Node {
             Node::Numbers(range) if *range.start() == 0 || *range.start() > last => {
                 Err(SelectorError::NoSuchBlock { number: *range.start(), last })
             }
-            Node::Numbers(range) if range.start() == range.end() && *range.end() > last => {
-                Err(SelectorError::NoSuchBlock { number: *range.end(), last })
-            }
             Node::Call(id) if !reading.session.blocks.iter().any(|block| self.matches(block, reading)) => {
                 Err(SelectorError::NoSuchCall(id.clone()))
             }

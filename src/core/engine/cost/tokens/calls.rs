@@ -152,10 +152,9 @@ mod tests {
         for (number, (kind, message, input)) in rows.iter().enumerate() {
             let mut row = Row::new(*kind);
             (row.id, row.parent) = (Some(Key(number as u128 + 1)), (number > 0).then_some(Key(number as u128)));
-            (row.message, row.blocks) = ((*message > 0).then_some(Key(*message)), 1);
+            row.message = (*message > 0).then_some(Key(*message));
             row.usage = (*input > 0).then_some(Usage { input: 3, cache_read: *input, cache_creation: 7, output: 5 });
-            session.rows.push(row);
-            session.blocks.push(Block::new(BlockKind::Text, Role::Assistant));
+            session.add(row, [Block::new(BlockKind::Text, Role::Assistant)]);
         }
         calls(&session).iter().map(|call| call.response.len()).collect()
     }
@@ -195,8 +194,8 @@ mod tests {
     fn the_report_of_an_error_stands_in_for_a_response_and_is_not_sent() {
         let mut session = Session::default();
         let mut add = |kind, flags| {
-            session.rows.push(Row { flags, blocks: 1, message: Some(Key(session.rows.len() as u128)), ..Row::new(kind) });
-            session.blocks.push(Block::new(BlockKind::Text, Role::Assistant));
+            let message = Some(Key(session.rows.len() as u128));
+            session.add(Row { flags, message, ..Row::new(kind) }, [Block::new(BlockKind::Text, Role::Assistant)]);
         };
         add(RowKind::User, Flags::default());
         add(RowKind::Link, Flags::SYNTHETIC | Flags::API_ERROR);

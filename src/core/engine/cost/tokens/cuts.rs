@@ -96,16 +96,14 @@ mod tests {
         let mut session = Session::default();
         for (kind, id, parent, input, model) in rows {
             let mut row = Row::new(*kind);
-            (row.id, row.parent, row.blocks) = (Some(Key(*id)), (*parent > 0).then_some(Key(*parent)), 1);
+            (row.id, row.parent) = (Some(Key(*id)), (*parent > 0).then_some(Key(*parent)));
             if *input > 0 {
                 row.usage = Some(Usage { input: *input, output: 500, ..Usage::default() });
                 (row.message, row.model, row.finished) = (Some(Key(*id)), Some((*model).into()), true);
             }
             let mut block = Block::new(BlockKind::Text, if *input > 0 { Role::Assistant } else { Role::User });
-            block.row = session.rows.len() as u32;
-            (block.number, block.counts.o200k) = (block.row + 1, 877);
-            session.rows.push(row);
-            session.blocks.push(block);
+            block.counts.o200k = 877;
+            session.add(row, [block]);
         }
         session
     }

@@ -67,13 +67,10 @@ mod tests {
     fn tokens(uses: &[(&str, u64)]) -> f64 {
         let mut session = Session::default();
         for (path, bytes) in uses {
-            let mut row = Row::new(RowKind::User);
-            (row.blocks, row.event) = (1, Some(Box::new(Event::File { bytes: *bytes })));
-            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            let tool = Tool::new("Read", ToolVerb::Read, path);
-            block.tool = Some(Box::new(tool));
-            session.rows.push(row);
-            session.blocks.push(block);
+            let event = Some(Box::new(Event::File { bytes: *bytes }));
+            let tool = Some(Box::new(Tool::new("Read", ToolVerb::Read, path)));
+            let block = Block { tool, ..Block::new(BlockKind::ToolResult, Role::ToolResult) };
+            session.add(Row { event, ..Row::new(RowKind::User) }, [block]);
         }
         session.rows.push(Row::new(RowKind::Boundary));
         let end = session.rows.len();

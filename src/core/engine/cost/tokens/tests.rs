@@ -1,28 +1,34 @@
 use super::*;
-use crate::model::{Key, QueueChange, Row, Usage};
+use crate::model::{Counts, Key, QueueChange, Row, Usage};
+
+/// Adds a row behind the row before it, with a block.
+fn add(session: &mut Session, row: Row, block: Option<Block>) {
+    let id = session.rows.len() as u128 + 1;
+    session.add(Row { id: Some(Key(id)), parent: (id > 1).then_some(Key(id - 1)), ..row }, block);
+}
+
+fn block(kind: BlockKind, role: Role, o200k: u32) -> Option<Block> {
+    let counts = Counts { o200k, ..Counts::default() };
+    Some(Block { counts, ..Block::new(kind, role) })
+}
+
+/// Returns a row of the response with this bill.
+fn answer(input: u64, output: u64) -> Row {
+    let (message, usage) = (Some(Key(input.into())), Some(Usage { input, output, ..Usage::default() }));
+    Row { message, usage, finished: true, model: Some("claude-opus-4-5".into()), ..Row::new(RowKind::Assistant) }
+}
 
 /// A session of two turns: thinking of 200 tokens with an answer of 100, then a prompt of 50. Bills that hold the old thinking
 /// exceed those that do not by 200.
 fn turns(model: &str, vocabulary: Vocabulary, sent: u64) -> Session {
     let mut session = Session { vocabulary, ..Session::default() };
-    let mut add = |kind: RowKind, role: Role, block: BlockKind, tokens: u32, usage: Option<Usage>| {
-        let mut row = Row::new(kind);
-        let number = session.rows.len() as u128;
-        (row.id, row.parent) = (Some(Key(number + 1)), (number > 0).then_some(Key(number)));
-        (row.usage, row.finished, row.blocks) = (usage, usage.is_some(), 1);
-        row.message = usage.map(|usage| Key(u128::from(usage.input)));
-        row.model = usage.map(|_| model.into());
-        let mut block = Block::new(block, role);
-        (block.counts.o200k, block.row) = (tokens, number as u32);
-        session.rows.push(row);
-        session.blocks.push(block);
-    };
-    let bill = |input, output| Some(Usage { input, output, ..Usage::default() });
-    add(RowKind::User, Role::User, BlockKind::Text, 500, None);
-    add(RowKind::Assistant, Role::Thinking, BlockKind::Thinking, 200, bill(10_000, 304));
-    add(RowKind::Assistant, Role::Assistant, BlockKind::Text, 100, bill(10_000, 304));
-    add(RowKind::User, Role::User, BlockKind::Text, 50, None);
-    add(RowKind::Assistant, Role::Assistant, BlockKind::Text, 10, bill(sent, 10));
+    let answer = |input, output| Row { model: Some(model.into()), ..answer(input, output) };
+    let prompt = |tokens| block(BlockKind::Text, Role::User, tokens);
+    add(&mut session, Row::new(RowKind::User), prompt(500));
+    add(&mut session, answer(10_000, 304), block(BlockKind::Thinking, Role::Thinking, 200));
+    add(&mut session, answer(10_000, 304), block(BlockKind::Text, Role::Assistant, 100));
+    add(&mut session, Row::new(RowKind::User), prompt(50));
+    add(&mut session, answer(sent, 10), block(BlockKind::Text, Role::Assistant, 10));
     session
 }
 
@@ -44,11 +50,8 @@ fn a_client_that_records_changes_of_its_lists_alone_hides_its_reminders() {
     ] {
         let mut session = Session::default();
         for label in labels {
-            let (mut row, mut block) = (Row::new(RowKind::User), Block::new(BlockKind::Attachment, Role::User));
-            (row.flags, row.blocks, block.row) = (Flags::ATTACHMENT, 1, session.rows.len() as u32);
-            block.label = (*label).into();
-            session.rows.push(row);
-            session.blocks.push(block);
+            let block = Block { label: (*label).into(), ..Block::new(BlockKind::Attachment, Role::User) };
+            session.add(Row { flags: Flags::ATTACHMENT, ..Row::new(RowKind::User) }, [block]);
         }
         assert_eq!(records_attachments(&session), expected, "{labels:?}");
     }
@@ -58,26 +61,15 @@ fn a_client_that_records_changes_of_its_lists_alone_hides_its_reminders() {
 fn a_reminder_in_a_step_that_is_not_compared_counts() {
     let mut session = Session::default();
     let mut sent = 10_000;
-    for step in 1..=21_u128 {
-        let (id, parent) = (Key(2 * step), (step > 1).then_some(Key(2 * step - 1)));
-        let mut answer =
-            Row { id: Some(id), parent, message: Some(id), finished: true, blocks: 1, ..Row::new(RowKind::Assistant) };
-        (answer.usage, answer.model) =
-            (Some(Usage { input: sent, output: 50, ..Usage::default() }), Some("claude-opus-4-5".into()));
-        let result = Row { id: Some(Key(2 * step + 1)), parent: Some(id), blocks: 1, ..Row::new(RowKind::User) };
-        session.rows.extend([answer, result]);
-        session
-            .blocks
-            .extend([Block::new(BlockKind::Text, Role::Assistant), Block::new(BlockKind::ToolResult, Role::ToolResult)]);
+    for step in 1..=21 {
+        add(&mut session, answer(sent, 50), block(BlockKind::Text, Role::Assistant, 0));
+        add(&mut session, Row::new(RowKind::User), block(BlockKind::ToolResult, Role::ToolResult, 0));
         // 50 tokens of output, less 22 around it, and 53 for a result without content.
         sent = match step {
             10 => sent - 5000,
             20 => sent + 81 + 105,
             _ => sent + 81,
         };
-    }
-    for (place, block) in session.blocks.iter_mut().enumerate() {
-        block.row = place as u32;
     }
     let errors = &bills(&session, "claude-opus-4-5").accuracy.step_errors["claude-opus-4-5"];
     assert!(errors.len() == 19 && errors.iter().all(|error| *error < 0.01), "{errors:?}");
@@ -88,27 +80,18 @@ fn a_reminder_in_a_step_that_is_not_compared_counts() {
 fn errors(steps: &[(&[QueueChange], bool, u64)]) -> Vec<f64> {
     let mut session = Session::default();
     let mut sent = 10_000;
-    let mut add = |mut row: Row, block: Option<Block>| {
-        let id = session.rows.len() as u128 + 1;
-        (row.id, row.parent) = (Some(Key(id)), (id > 1).then_some(Key(id - 1)));
-        row.blocks = u32::from(block.is_some());
-        session.blocks.extend(block.map(|block| Block { row: id as u32 - 1, ..block }));
-        session.rows.push(row);
-    };
     for (place, (changes, thinks, growth)) in steps.iter().enumerate() {
         sent += growth;
         for change in *changes {
-            add(Row { event: Some(Box::new(Event::Queue(change.clone()))), ..Row::new(RowKind::State) }, None);
+            let event = Some(Box::new(Event::Queue(change.clone())));
+            add(&mut session, Row { event, ..Row::new(RowKind::State) }, None);
         }
-        add(Row::new(RowKind::User), Some(Block::new(BlockKind::Text, Role::User)));
-        let usage = Some(Usage { input: sent, output: 250, ..Usage::default() });
-        let message = Some(Key(1000 + place as u128));
-        let answer =
-            Row { message, usage, finished: true, model: Some("claude-opus-4-5".into()), ..Row::new(RowKind::Assistant) };
+        add(&mut session, Row::new(RowKind::User), block(BlockKind::Text, Role::User, 0));
+        let answer = Row { message: Some(Key(1000 + place as u128)), ..answer(sent, 250) };
         if *thinks {
-            add(answer.clone(), Some(Block::new(BlockKind::Thinking, Role::Thinking)));
+            add(&mut session, answer.clone(), block(BlockKind::Thinking, Role::Thinking, 0));
         }
-        add(answer, Some(Block::new(BlockKind::Text, Role::Assistant)));
+        add(&mut session, answer, block(BlockKind::Text, Role::Assistant, 0));
     }
     bills(&session, "claude-opus-4-5").accuracy.step_errors["claude-opus-4-5"].clone()
 }
@@ -158,19 +141,9 @@ fn a_bill_that_no_content_explains_is_outside_the_file() {
     // A result of 500 tokens in o200k is estimated at 280 and 39 around it.
     for (growth, cost) in [(250.0, 250.0), (319.0, 319.0), (400.0, 400.0), (430.0, 319.0), (900.0, 319.0)] {
         let mut session = Session::default();
-        let mut add = |kind: RowKind, block: BlockKind, role: Role, sent: u64| {
-            let id = session.rows.len() as u128 + 1;
-            let usage = (sent > 0).then_some(Usage { input: sent, output: 122, ..Usage::default() });
-            let message = usage.map(|_| Key(id));
-            let row = Row { id: Some(Key(id)), parent: (id > 1).then_some(Key(id - 1)), message, blocks: 1, ..Row::new(kind) };
-            session.rows.push(Row { usage, finished: true, model: message.map(|_| "claude-opus-4-5".into()), ..row });
-            let mut block = Block { row: id as u32 - 1, ..Block::new(block, role) };
-            block.counts.o200k = 500;
-            session.blocks.push(block);
-        };
-        add(RowKind::Assistant, BlockKind::ToolUse, Role::ToolUse, 10_000);
-        add(RowKind::User, BlockKind::ToolResult, Role::ToolResult, 0);
-        add(RowKind::Assistant, BlockKind::Text, Role::Assistant, 10_100 + growth as u64);
+        add(&mut session, answer(10_000, 122), block(BlockKind::ToolUse, Role::ToolUse, 500));
+        add(&mut session, Row::new(RowKind::User), block(BlockKind::ToolResult, Role::ToolResult, 500));
+        add(&mut session, answer(10_100 + growth as u64, 122), block(BlockKind::Text, Role::Assistant, 500));
         let costs = bills(&session, "claude-opus-4-5").costs;
         assert!((costs[1].value - cost).abs() < 1.0, "{growth}: {:?}", costs[1]);
     }

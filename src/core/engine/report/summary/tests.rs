@@ -26,11 +26,9 @@ fn session(blocks: &[(Role, &str, bool)]) -> (Analysis, Contents) {
             _ => (BlockKind::Text, RowKind::Assistant),
         };
         let mut row = Row::new(row);
-        (row.blocks, row.prompt, row.timestamp) = (1, *role == Role::User, Some(i64::from(number) * 60_000));
+        (row.prompt, row.timestamp) = (*role == Role::User, Some(i64::from(number) * 60_000));
         row.message = (row.kind == RowKind::Assistant).then_some(Key(u128::from(number)));
-        session.rows.push(row);
-        let mut block = Block::new(kind, *role);
-        (block.row, block.number, block.error) = (place as u32, number, *error);
+        let mut block = Block { error: *error, ..Block::new(kind, *role) };
         if matches!(role, Role::ToolUse | Role::ToolResult) {
             // Calls alternate between edits, plans and runs.
             let verb = [ToolVerb::Edit, ToolVerb::Plan, ToolVerb::Run][place % 3];
@@ -38,7 +36,7 @@ fn session(blocks: &[(Role, &str, bool)]) -> (Analysis, Contents) {
             block.tool = Some(Box::new(Tool::new("T", verb, &target)));
         }
         block.preview = crate::engine::preview(text).into();
-        session.blocks.push(block);
+        session.add(row, [block]);
         contents.insert(number, (*text).to_owned());
     }
     let window =
