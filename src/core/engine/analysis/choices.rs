@@ -29,7 +29,8 @@ pub fn choices(reading: &Analysis) -> Vec<Choice> {
     for block in reading.in_window() {
         if block.kind == BlockKind::Text && block.role == Role::Assistant {
             offer = Some(block.number);
-        } else if is_short_prompt(block)
+        } else if block.kind != BlockKind::ToolResult
+            && (1..=ANSWER_BYTES).contains(&block.words_bytes())
             && let Some(offer) = offer.take()
         {
             let numbers = parse_choice_numbers(&block.preview);
@@ -39,10 +40,6 @@ pub fn choices(reading: &Analysis) -> Vec<Choice> {
         }
     }
     found
-}
-
-fn is_short_prompt(block: &Block) -> bool {
-    block.kind != BlockKind::ToolResult && (1..=ANSWER_BYTES).contains(&block.words_bytes())
 }
 
 fn parse_choice_numbers(answer: &str) -> Vec<u32> {

@@ -106,7 +106,6 @@ mod tests {
         }
     }
 
-    /// A block becomes stale exactly after the announced number of turns.
     #[test]
     fn a_block_lives_as_long_as_was_said() {
         let policy = StalePolicy::default();

@@ -73,11 +73,7 @@ pub enum Named {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     #[error("there is no command @{name}; did you mean @{}?", nearest.name())]
-    UnknownVerb {
-        name: String,
-        /// The command with the most similar name.
-        nearest: Verb,
-    },
+    UnknownVerb { name: String, nearest: Verb },
     #[error("'{text}' is not a command; example: @recall(\"auth flow\")")]
     NotACommand { text: String },
     #[error("the closing ')' is missing")]

@@ -19,17 +19,9 @@ const SUGGESTED: usize = 2;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
     #[error("no block {number}{}", suggestion(nearest))]
-    NoBlock {
-        number: BlockNumber,
-        /// Blocks with close numbers, each with its label.
-        nearest: Vec<String>,
-    },
+    NoBlock { number: BlockNumber, nearest: Vec<String> },
     #[error("no block is about '{words}'{}", suggestion(nearest))]
-    NoTopic {
-        words: String,
-        /// Similar topics or selectors.
-        nearest: Vec<String>,
-    },
+    NoTopic { words: String, nearest: Vec<String> },
     #[error("{error}; {}", error.hint())]
     Selector {
         #[from]

@@ -231,7 +231,6 @@ pub struct Seen {
     suggested: Vec<String>,
 }
 
-/// A block of the earlier analysis.
 #[derive(Clone, Copy, Debug)]
 struct SeenBlock {
     row: Option<Key>,

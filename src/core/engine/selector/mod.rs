@@ -59,32 +59,17 @@ enum Node {
     Or(Vec<Node>),
 }
 
-/// The reason why a selector cannot be used.
+/// The reason why a selector cannot be used. Columns are counted in characters from 1; `nearest` is what was probably meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SelectorError {
     #[error("{message} at column {column}")]
-    Syntax {
-        message: String,
-        /// Position, in characters from 1.
-        column: usize,
-    },
+    Syntax { message: String, column: usize },
     #[error("unknown selector '{name}'")]
     UnknownName { name: String, nearest: Option<String> },
     #[error("'{word}' is neither a number nor a range like 10..20 at column {column}")]
-    NotNumbers {
-        word: String,
-        /// Position, in characters from 1.
-        column: usize,
-        /// The range that was probably meant.
-        nearest: Option<String>,
-    },
+    NotNumbers { word: String, column: usize, nearest: Option<String> },
     #[error("{function}() does not accept '{argument}'")]
-    BadArgument {
-        function: &'static str,
-        argument: String,
-        /// A known value that is close to it.
-        nearest: Option<String>,
-    },
+    BadArgument { function: &'static str, argument: String, nearest: Option<String> },
     #[error("there is no block {number}: {}", .last.checked_sub(1).map_or("the session has no blocks".to_owned(), |_| format!("the session has blocks 1 to {last}")))]
     NoSuchBlock { number: BlockNumber, last: BlockNumber },
     #[error("no block has the tool-use id '{0}'")]
@@ -94,17 +79,9 @@ pub enum SelectorError {
     #[error("there is no task {number}: the session has tasks 1 to {last}")]
     NoSuchTask { number: u32, last: u32 },
     #[error("no block of the session uses the tool '{name}'")]
-    NoSuchTool {
-        name: String,
-        /// The selectors of similar tools of the session, or of all if none is similar.
-        nearest: Vec<String>,
-    },
+    NoSuchTool { name: String, nearest: Vec<String> },
     #[error("no block of the session has the path '{path}'")]
-    NoSuchPath {
-        path: String,
-        /// The selectors of similar paths of the session.
-        nearest: Vec<String>,
-    },
+    NoSuchPath { path: String, nearest: Vec<String> },
 }
 
 impl SelectorError {

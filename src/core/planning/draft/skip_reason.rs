@@ -3,25 +3,17 @@
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
     NotInWindow,
-    /// The block is signed: it can only be dropped as a whole.
     Signed,
-    /// The block is the first prompt of the session.
     FirstPrompt,
     Pinned,
     Focused,
     /// The block loads tools, or the client generates its text again at each start.
     Bound,
-    /// The block would not get shorter.
     NotShorter,
-    /// The block already has the requested form.
     AsItIs,
-    /// A rule in the settings protects the block.
     Protected,
-    /// The block instructs the model, and was not selected by its number.
     Instructions,
-    /// The original of the block is not in the store.
     NoOriginal,
-    /// The block is in the file of the session that this one is a fork of.
     Inherited,
 }
 

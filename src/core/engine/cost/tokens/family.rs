@@ -1,7 +1,7 @@
 //! Token cost of a text in a model family.
 
 use crate::engine::{counts, o200k};
-use crate::model::{Block, BlockKind, Counts, Document, Image, Media, ToolVerb};
+use crate::model::{Block, BlockKind, Counts, Document, Image, ToolVerb};
 
 /// The cost of a text in one family of models, per count, and the overhead of the API. The coefficients were fitted to bills
 /// (`mod.rs` says to which).
@@ -179,10 +179,6 @@ fn document_tokens(document: &Document) -> f64 {
     }
 }
 
-fn media_tokens(media: &Media) -> f64 {
-    media.images.iter().copied().map(image_tokens).sum::<f64>() + media.documents.iter().map(document_tokens).sum::<f64>()
-}
-
 impl Family {
     pub(super) fn for_model(model: &str) -> &'static Family {
         if OLD_MODELS.iter().any(|old| model.starts_with(old)) || !model.starts_with("claude") { &OLD } else { &NEW }
@@ -221,7 +217,9 @@ impl Family {
 
     /// Returns the tokens of a block, without the constant added per step.
     pub(super) fn block(&self, block: &Block) -> f64 {
-        let content = self.text(&block.counts) + media_tokens(&block.media);
+        let images: f64 = block.media.images.iter().copied().map(image_tokens).sum();
+        let documents: f64 = block.media.documents.iter().map(document_tokens).sum();
+        let content = self.text(&block.counts) + (images + documents);
         match block.kind {
             BlockKind::Thinking | BlockKind::Other if block.signature_bytes > 0 => self.thought(block, content),
             BlockKind::ToolUse => {
