@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 /// Gives every tool result the tool of its use, and notes uses without a result and results without a use.
 ///
 /// Only rows of the main conversation are noted as damage: a session of subagents holds halves by design.
-pub fn pair(session: &mut Session) -> FxHashMap<Key, (BlockNumber, BlockNumber)> {
+pub fn pair(session: &mut Session) {
     let mut calls: FxHashMap<Key, (BlockNumber, BlockNumber)> = FxHashMap::default();
     for block in &session.blocks {
         let Some(call) = block.call else { continue };
@@ -33,7 +33,6 @@ pub fn pair(session: &mut Session) -> FxHashMap<Key, (BlockNumber, BlockNumber)>
         }
     }
     name_documents(session);
-    calls
 }
 
 /// Gives a document without a name that of the file that the result before it reports: a client sends it in a message of its own.

@@ -201,27 +201,22 @@ impl Advice<'_> {
             return Some(Suggestion { planned: true, ..suggestion(kind, command, why, &price) });
         }
         let newest = newest(reading, preset.newest_percent);
-        let mut gone = Gone::default();
         let worth = |block: &&Block| may_go(block) && is_meant(block) && block.tokens.value > WORTH_A_LINE;
-        for block in reading.in_window().filter(worth) {
-            gone.add(block.number, (block.tokens.value - LINE) * share(&preset, block, &newest));
-        }
+        let removed = |block: &Block| (block.number, (block.tokens.value - LINE) * share(&preset, block, &newest));
         let drops = preset.drops_thinking && kind == SuggestionKind::Preset;
-        old_thinking(reading).filter(|_| drops).for_each(|block| gone.add(block.number, block.tokens.value));
-        let price = self.worth_saying(reading, gone)?;
+        let thinking = old_thinking(reading).filter(|_| drops).map(|block| (block.number, block.tokens.value));
+        let gone: Vec<_> = reading.in_window().filter(worth).map(removed).chain(thinking).collect();
+        let price = self.worth_saying(reading, &gone)?;
         Some(suggestion(kind, command, why, &price))
     }
 
     fn archive(&self, reading: &Analysis) -> Option<Suggestion> {
-        let mut gone = Gone::default();
         let superseded = |block: &&Block| block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes());
         let stale = reading.in_window().filter(|block| block.state == State::Stale && is_free(block));
-        for block in stale.filter(superseded).filter(|block| block.tokens.value > LINE) {
-            gone.add(block.number, block.tokens.value - LINE);
-        }
-        let blocks = gone.blocks;
-        let price = self.worth_saying(reading, gone)?;
-        let why = format!("later results repeat {}", plural(blocks, "block"));
+        let long = stale.filter(superseded).filter(|block| block.tokens.value > LINE);
+        let gone: Vec<_> = long.map(|block| (block.number, block.tokens.value - LINE)).collect();
+        let price = self.worth_saying(reading, &gone)?;
+        let why = format!("later results repeat {}", plural(gone.len(), "block"));
         Some(suggestion(SuggestionKind::Archive, self.command("archive 'stale & superseded'"), why, &price))
     }
 
@@ -257,9 +252,12 @@ impl Advice<'_> {
         self.binds_thinking && binding_of(&reading.session, &reading.model, block) != Binding::Free
     }
 
-    fn worth_saying(&self, reading: &Analysis, gone: Gone) -> Option<EditPrice> {
-        let first = gone.first.filter(|_| gone.tokens >= WORTH_SAYING * reading.price.total.value)?;
-        Some(self.price(reading, gone.tokens, first, self.binds_thinking))
+    /// Returns the price of a change that removes these tokens of some blocks; `None` if it saves too little.
+    fn worth_saying(&self, reading: &Analysis, gone: &[(BlockNumber, f64)]) -> Option<EditPrice> {
+        let saved: f64 = gone.iter().map(|(_, tokens)| tokens).sum();
+        let first = gone.iter().map(|(number, _)| *number).min();
+        let first = first.filter(|_| saved >= WORTH_SAYING * reading.price.total.value)?;
+        Some(self.price(reading, saved, first, self.binds_thinking))
     }
 
     /// Returns the cost and savings of removing tokens, starting at a block. Thinking after it may be dropped as well.
@@ -285,22 +283,6 @@ impl Advice<'_> {
             steps_per_turn: steps_per_turn(reading),
         };
         price(&facts, self.prices)
-    }
-}
-
-/// Tokens that would be removed from some blocks.
-#[derive(Clone, Copy, Default)]
-struct Gone {
-    blocks: u32,
-    tokens: f64,
-    first: Option<BlockNumber>,
-}
-
-impl Gone {
-    fn add(&mut self, number: BlockNumber, tokens: f64) {
-        self.blocks += 1;
-        self.tokens += tokens;
-        self.first = Some(self.first.map_or(number, |first| first.min(number)));
     }
 }
 

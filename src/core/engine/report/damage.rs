@@ -424,11 +424,8 @@ fn calls(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
 fn contents(session: &Session, window: &Window, found: &mut Vec<Finding>) {
     for block in window.blocks.iter().map(|number| &session.blocks[*number as usize - 1]) {
         let refusal = block.refusal.filter(|refusal| !matches!(refusal, Refusal::EmptyId | Refusal::OddId));
-        found.extend(refusal.map(|refusal| Finding {
-            kind: FindingKind::Refused(refusal),
-            row: block.row,
-            block: Some(block.number),
-        }));
+        let finding = |refusal| Finding { kind: FindingKind::Refused(refusal), row: block.row, block: Some(block.number) };
+        found.extend(refusal.map(finding));
     }
 }
 
