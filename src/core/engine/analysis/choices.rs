@@ -1,7 +1,7 @@
 //! Numbered choices: the offered option that a short answer of the user, such as "2" or "the second one", refers to.
 
 use crate::engine::Analysis;
-use crate::model::{Block, BlockKind, BlockNumber, Role};
+use crate::model::{BlockKind, BlockNumber, Role};
 
 /// Bytes of an answer that names a choice rather than tells of one, and its words.
 const ANSWER_BYTES: u64 = 160;

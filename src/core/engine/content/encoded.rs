@@ -40,15 +40,11 @@ pub fn without_data(text: &str) -> Cow<'_, str> {
     let (mut left, mut end) = (String::new(), 0);
     for place in found {
         left.push_str(&text[end..place.start]);
-        left.push_str(&note(&place));
+        left.push_str(&format!("(base64, {})", bytes(place.len() as u64)));
         end = place.end;
     }
     left.push_str(&text[end..]);
     Cow::Owned(left)
-}
-
-fn note(place: &Range<usize>) -> String {
-    format!("(base64, {})", bytes(place.len() as u64))
 }
 
 fn is_run(byte: u8) -> bool {

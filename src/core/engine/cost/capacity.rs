@@ -105,22 +105,17 @@ pub fn largest(model: &str) -> Option<u64> {
 /// Returns the window of `model`, without the client's reserve. `peak` is the maximum of tokens that the session ever held, `said` the size reported by its
 /// client.
 pub fn capacity(model: &str, peak: u64, said: Option<u64>, settings: &ReadSettings) -> Capacity {
-    if let Some(tokens) = settings.window_tokens {
-        return Capacity { tokens, source: CapacitySource::Setting, reserve: 0 };
-    }
-    let chosen =
-        settings.model_windows.iter().filter(|(name, _)| model.starts_with(name.as_str())).max_by_key(|(name, _)| name.len());
-    if let Some((_, tokens)) = chosen {
-        return Capacity { tokens: *tokens, source: CapacitySource::Setting, reserve: 0 };
-    }
-    if let Some(tokens) = said.filter(|tokens| *tokens > 0) {
-        return Capacity { tokens, source: CapacitySource::Client, reserve: 0 };
-    }
+    let named = settings.model_windows.iter().filter(|(name, _)| model.starts_with(name.as_str()));
+    let named = named.max_by_key(|(name, _)| name.len()).map(|(_, tokens)| *tokens);
     let known = WINDOWS.iter().filter(|(name, _)| model.starts_with(name)).max_by_key(|(name, _)| name.len());
-    let (tokens, source) = known.map_or((USUAL, CapacitySource::Assumed), |(_, tokens)| (*tokens, CapacitySource::Model));
-    if peak > tokens && peak <= LARGE {
-        return Capacity { tokens: LARGE, source: CapacitySource::Observed, reserve: 0 };
-    }
+    let usual = known.map_or(USUAL, |(_, tokens)| *tokens);
+    let (tokens, source) = match (settings.window_tokens.or(named), said.filter(|tokens| *tokens > 0)) {
+        (Some(tokens), _) => (tokens, CapacitySource::Setting),
+        (None, Some(tokens)) => (tokens, CapacitySource::Client),
+        (None, None) if peak > usual && peak <= LARGE => (LARGE, CapacitySource::Observed),
+        (None, None) if known.is_some() => (usual, CapacitySource::Model),
+        (None, None) => (usual, CapacitySource::Assumed),
+    };
     Capacity { tokens, source, reserve: 0 }
 }
 

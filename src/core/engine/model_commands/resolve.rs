@@ -2,7 +2,7 @@
 
 use super::Named;
 use crate::engine::{self, Analysis, Selector, SelectorError};
-use crate::model::{BlockNumber, Zone};
+use crate::model::{BlockNumber, TurnList, Zone};
 use crate::text::cut::cut;
 use std::collections::BTreeSet;
 
@@ -119,14 +119,5 @@ fn alike(query: &[String], words: &[String]) -> f64 {
 
 /// Formats blocks as a selector of their numbers: `3..9|12`.
 pub fn ranges(blocks: &[BlockNumber]) -> String {
-    let mut ranges: Vec<(BlockNumber, BlockNumber)> = Vec::new();
-    for number in blocks {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == *number => *last = *number,
-            _ => ranges.push((*number, *number)),
-        }
-    }
-    let range =
-        |(first, last): (BlockNumber, BlockNumber)| if first == last { first.to_string() } else { format!("{first}..{last}") };
-    ranges.into_iter().map(range).collect::<Vec<_>>().join("|")
+    blocks.iter().copied().collect::<TurnList>().to_string().replace(',', "|")
 }

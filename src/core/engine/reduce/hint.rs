@@ -56,7 +56,7 @@ impl Parts {
             return Parts { before: "withheld".to_owned(), ..Parts::default() };
         }
         let style = Style::detect(input);
-        if media::shows(input) {
+        if media::fits(input) {
             let before = media::described(input.kind, input.media);
             return match media::text(input) {
                 Some(text) => Parts::of_text(&text, style, input, &format!("{before}, ")),

@@ -14,7 +14,7 @@ const NAME_CHARACTERS: usize = 40;
 
 /// Returns true for contents with images, and documents other than text.
 pub(super) fn fits(input: &Reducible<'_>) -> bool {
-    shows(input)
+    !input.media.is_empty() || is_placeholder(input)
 }
 
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
@@ -26,11 +26,6 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     pieces.retain(|piece| !stands_for_media(&piece.text));
     pieces.insert(0, what);
     pieces
-}
-
-/// True if a content shows anything but text.
-pub(super) fn shows(input: &Reducible<'_>) -> bool {
-    !input.media.is_empty() || is_placeholder(input)
 }
 
 /// Returns true if a line is the placeholder of an image or a document.
