@@ -143,9 +143,9 @@ pub fn mark(
     kind: MarkKind,
     value: Option<String>,
 ) -> Result<(), CommandError> {
-    let before = draft.marks();
+    let before = draft.marks.len();
     match draft.mark(number, kind, value) {
-        Ok(()) if draft.marks() == before => summary.keep(SkipReason::AsItIs, number),
+        Ok(()) if draft.marks.len() == before => summary.keep(SkipReason::AsItIs, number),
         Ok(()) => {}
         Err(PlanError::Immutable(_)) => summary.keep(SkipReason::Bound, number),
         Err(error) => return Err(error.into()),

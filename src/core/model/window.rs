@@ -1,4 +1,4 @@
-use super::{BlockNumber, Housekeeping};
+use super::{Block, BlockNumber, Housekeeping, Session};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,6 +22,11 @@ pub struct Window {
 }
 
 impl Window {
+    /// Returns the blocks that are sent, in request order, from the session that it is the window of.
+    pub fn blocks_in<'a>(&'a self, session: &'a Session) -> impl DoubleEndedIterator<Item = &'a Block> {
+        self.blocks.iter().map(|number| &session.blocks[*number as usize - 1])
+    }
+
     /// Returns true if a row is part of a turn that the user left.
     pub fn is_left(&self, row: u32) -> bool {
         self.left.binary_search(&row).is_ok()

@@ -159,7 +159,7 @@ impl Folding<'_> {
     fn is_enough(&self, draft: &mut Draft<'_>, place: BlockNumber) -> Result<bool, PlanError> {
         let (Ok(fold), Some(preset)) = (Fold::new(draft, place, self.rules)?, folding_presets().next()) else { return Ok(false) };
         let digest = fold.digest(draft, &self.story, preset.has_headers);
-        match self.put(draft, &fold, &digest.text(digest.worth_at_least(preset.worth()))) {
+        match self.put(draft, &fold, &digest.text(digest.selection.worth_at_least(preset.worth()))) {
             Err(PlanError::NoWay) => Ok(false),
             tokens => Ok(tokens? <= self.budget as f64 * MOST_USED),
         }
@@ -181,7 +181,7 @@ impl Folding<'_> {
         let mut shortest = Vec::new();
         for preset in folding_presets() {
             let digest = fold.digest(draft, &self.story, preset.has_headers);
-            let (mut lines, mut beyond) = (digest.worth_at_least(preset.worth()), digest.choices() + 1);
+            let (mut lines, mut beyond) = (digest.selection.worth_at_least(preset.worth()), digest.selection.choices() + 1);
             let mut tokens = self.put(draft, &fold, &digest.text(lines))?;
             if tokens > limit {
                 shortest = vec![digest.text(lines), digest.text(0)];

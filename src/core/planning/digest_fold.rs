@@ -46,7 +46,7 @@ pub fn fold_into_digest(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, r
         Err(why) => return Ok(DigestFold::Nothing(why)),
     };
     let digest = fold.digest(draft, &Story::new(draft)?, preset.has_headers);
-    let text = digest.text(digest.worth_at_least(preset.worth()));
+    let text = digest.text(digest.selection.worth_at_least(preset.worth()));
     if text.len() as u64 * 2 > fold.old.iter().map(|old| old.block.bytes).sum() {
         return Ok(DigestFold::Nothing("a digest would save less than half of the old blocks"));
     }

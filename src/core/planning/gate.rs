@@ -4,7 +4,7 @@
 use super::PlanError;
 use super::draft::{Draft, Folded, PlanSource};
 use super::revision::Revision;
-use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Level, Role, RowKind, Slot, Window};
+use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Level, Role, RowKind, Session, Slot, Window};
 use crate::provider::Framing;
 use rustc_hash::FxHashSet;
 
@@ -103,18 +103,15 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
 
 /// Checks that no tool use loses its result and no result loses its use.
 fn pairs(source: &PlanSource<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
-    let single = |blocks: &[Block], window: &[BlockNumber]| -> FxHashSet<Key> {
-        let mut open: FxHashSet<Key> = FxHashSet::default();
+    let single = |session: &Session, window: &Window| -> FxHashSet<Key> {
         let calls = |kind: BlockKind| {
-            let blocks = window.iter().map(|number| &blocks[*number as usize - 1]);
-            blocks.filter(move |block| block.kind == kind).filter_map(|block| block.call).collect::<FxHashSet<Key>>()
+            let blocks = window.blocks_in(session).filter(move |block| block.kind == kind);
+            blocks.filter_map(|block| block.call).collect::<FxHashSet<Key>>()
         };
-        let (uses, results) = (calls(BlockKind::ToolUse), calls(BlockKind::ToolResult));
-        open.extend(uses.symmetric_difference(&results));
-        open
+        calls(BlockKind::ToolUse).symmetric_difference(&calls(BlockKind::ToolResult)).copied().collect()
     };
-    let before = single(&source.reading.session.blocks, &source.reading.window.blocks);
-    let after = single(&revision.session.blocks, &window.blocks);
+    let before = single(&source.reading.session, &source.reading.window);
+    let after = single(&revision.session, window);
     match after.difference(&before).count() {
         0 => Ok(()),
         count => Err(PlanError::Tangled(format!("{count} of its tool calls would be sent without a result, or the reverse"))),
@@ -179,17 +176,12 @@ fn same(source: &PlanSource<'_>, revision: &Revision, window: &Window) -> Result
     let (old, new) = (&source.reading.window, window);
     let rows = |rows: &[u32]| rows.iter().map(|row| revision.was[*row as usize]).collect::<Vec<_>>();
     let is_same_row = |old: &[u32], new: &[u32]| old.iter().map(|row| Some(*row)).eq(rows(new));
-    let contents = |blocks: &[Block], window: &Window| -> Vec<_> {
-        window
-            .blocks
-            .iter()
-            .map(|number| &blocks[*number as usize - 1])
-            .map(|block| (block.hash, block.kind, block.call))
-            .collect()
+    let contents = |session: &Session, window: &Window| -> Vec<_> {
+        window.blocks_in(session).map(|block| (block.hash, block.kind, block.call)).collect()
     };
     let is_same = is_same_row(&old.rows, &new.rows)
         && is_same_row(&old.chain, &new.chain)
-        && contents(&source.reading.session.blocks, old) == contents(&revision.session.blocks, new);
+        && contents(&source.reading.session, old) == contents(&revision.session, new);
     if is_same { Ok(()) } else { Err(PlanError::Tangled("the client would send other messages".to_owned())) }
 }
 

@@ -284,11 +284,6 @@ impl Draft<'_> {
         let later = point.and_then(|point| self.source.history.operations.iter().find(|operation| operation.id > point));
         later.map_or(self.source.reading.price.total.value, |operation| operation.tokens_before)
     }
-
-    /// Returns the number of marks set or cleared so far.
-    pub fn marks(&self) -> usize {
-        self.marks.len()
-    }
 }
 
 /// Returns the difference that a change of a block causes; `tokens` are those before and after.

@@ -10,6 +10,7 @@ use std::iter::Peekable;
 use std::ops::Range;
 
 /// A session after some edits. The offsets of its rows are those of a file without blank lines.
+#[derive(Default)]
 pub struct Revision {
     pub session: Session,
     /// For each row, its row in the old session; `None` for an added row.
@@ -130,14 +131,7 @@ impl<'a> Builder<'a> {
             ends_with_newline: old.ends_with_newline || draft.added_lines().next().is_some(),
             ..Session::default()
         };
-        let revision = Revision {
-            session,
-            was: Vec::new(),
-            block_was: Vec::new(),
-            edited: FxHashMap::default(),
-            contents: FxHashMap::default(),
-            added: FxHashMap::default(),
-        };
+        let revision = Revision { session, ..Revision::default() };
         let subagent = old.rows.iter().any(|row| row.blocks > 0) && !old.rows.iter().any(|row| row.sidechain);
         Builder { draft, old, known, subagent, place: 0, first: 0, offset: 0, revision }
     }

@@ -66,7 +66,8 @@ impl Draft<'_> {
         let sent: FxHashSet<BlockNumber> = reading.window.blocks.iter().copied().collect();
         let mut change = WindowChange::default();
         for (old, new) in places {
-            let (before, after) = (requests.old_blocks(old.clone()), requests.new_blocks(old.clone(), new.clone()));
+            let before: FxHashSet<BlockNumber> = requests.old[old.clone()].iter().flat_map(|item| item.part.blocks()).collect();
+            let after = requests.new_blocks(old.clone(), new.clone());
             change.removed.extend(before.iter().filter(|number| !after.contains(number)).map(address));
             change.restored.extend(after.iter().filter(|number| !sent.contains(number)).map(address));
             change.hunks.push(requests.hunk(old, new)?);
@@ -151,10 +152,6 @@ impl Requests<'_> {
         let same = old.clone().find(|place| was.is_some() && self.old[*place].number() == was);
         let is_equal = |item: &Item| item.role == new.role && item.signature == new.signature;
         same.or_else(|| old.find(|place| is_equal(&self.old[*place])))
-    }
-
-    fn old_blocks(&self, old: Range<usize>) -> FxHashSet<BlockNumber> {
-        self.old[old].iter().flat_map(|item| item.part.blocks()).collect()
     }
 
     fn new_blocks(&self, old: Range<usize>, new: Range<usize>) -> FxHashSet<BlockNumber> {

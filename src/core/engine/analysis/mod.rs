@@ -146,18 +146,8 @@ pub fn read_changed(
     let peak = session.rows.iter().filter_map(|row| row.usage).map(|usage| usage.sent()).max().unwrap_or_default();
     let capacity = capacity::capacity(&model, peak.max(price.total.round()), session.capacity, settings);
     let capacity = capacity.compacted_at(compacted_at(&session, &model));
-    Analysis {
-        session,
-        window,
-        turns,
-        steps,
-        topics,
-        price,
-        capacity,
-        model,
-        stale_policy: settings.stale,
-        known: Known::default(),
-    }
+    let stale_policy = settings.stale;
+    Analysis { session, window, turns, steps, topics, price, capacity, model, stale_policy, ..Analysis::default() }
 }
 
 /// Returns the tokens at which the client last compacted the session by itself; 0 if it never did so with `model`, or if a later bill

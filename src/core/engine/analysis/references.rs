@@ -28,31 +28,29 @@ pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
     let mut shared: Vec<u32> = Vec::new();
     for index in 0..session.blocks.len() {
         let (position, uses) = (session.blocks[index].position, session.blocks[index].uses as usize);
-        if uses > 0 {
-            for term in &session.blocks[index].terms[..uses] {
-                let blocks = holders.blocks_with(*term);
-                let count = blocks.len();
-                if count <= COMMON_TERM_BLOCKS {
-                    for holder in blocks {
-                        let weight = &mut weights[holder as usize];
-                        if *weight == 0.0 {
-                            shared.push(holder);
-                        }
-                        *weight += 1.0 / count as f32;
+        for term in &session.blocks[index].terms[..uses] {
+            let blocks = holders.blocks_with(*term);
+            let count = blocks.len();
+            if count <= COMMON_TERM_BLOCKS {
+                for holder in blocks {
+                    let weight = &mut weights[holder as usize];
+                    if *weight == 0.0 {
+                        shared.push(holder);
                     }
+                    *weight += 1.0 / count as f32;
                 }
             }
-            for holder in shared.drain(..) {
-                let weight = std::mem::take(&mut weights[holder as usize]);
-                if weight < REFERENCE_WEIGHT {
-                    continue;
-                }
-                let usefulness = &mut used_by[holder as usize];
-                usefulness.references += 1;
-                usefulness.last_turn = Some(position.turn);
-                usefulness.last_step = Some(position.step);
-                heat[holder as usize] += weight.min(1.0) * decay(step, position.step);
+        }
+        for holder in shared.drain(..) {
+            let weight = std::mem::take(&mut weights[holder as usize]);
+            if weight < REFERENCE_WEIGHT {
+                continue;
             }
+            let usefulness = &mut used_by[holder as usize];
+            usefulness.references += 1;
+            usefulness.last_turn = Some(position.turn);
+            usefulness.last_step = Some(position.step);
+            heat[holder as usize] += weight.min(1.0) * decay(step, position.step);
         }
         for term in session.blocks[index].terms.iter().filter(|term| sieve.may_hold(**term)) {
             holders.add(*term, index as u32);

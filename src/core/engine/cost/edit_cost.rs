@@ -72,7 +72,7 @@ pub fn next_request_dollars(window: f64, model: &str, cache_lifetime_millisecond
 }
 
 /// The cost of an edit and its savings; dollars are estimates, and null if the price of the model is unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct EditPrice {
     #[serde(with = "As::<Estimated>")]
     pub window_before_tokens: f64,

@@ -91,12 +91,9 @@ fn about(words: &str, reading: &Analysis) -> Result<Vec<BlockNumber>, Unresolved
     match near.first() {
         Some((likeness, _, blocks)) if *likeness >= ALIKE => Ok(blocks.iter().copied().filter(in_window).collect()),
         _ => {
-            let mut nearest = match Selector::parse(words) {
+            let mut nearest = match Selector::parse(words).map_err(|error| error.in_session(reading)) {
                 // Several words cannot be a misspelled selector name.
-                Err(error @ SelectorError::UnknownName { .. }) if query.len() == 1 => match error.in_session(reading) {
-                    SelectorError::UnknownName { nearest, .. } => nearest.into_iter().collect(),
-                    _ => Vec::new(),
-                },
+                Err(SelectorError::UnknownName { nearest, .. }) if query.len() == 1 => nearest.into_iter().collect(),
                 _ => Vec::new(),
             };
             nearest.extend(near.into_iter().filter(|near| near.0 >= NEAR).map(|(_, name, _)| name));

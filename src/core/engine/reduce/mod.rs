@@ -203,12 +203,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// The same without a marker line.
-    pub fn left(&self, content: &str, kept: &[KeptPieces]) -> Option<String> {
-        self.rendered(content, kept, "")
-    }
-
-    /// Returns `left` after a marker line.
+    /// Returns `left`, which was rendered without a marker line, after one.
     pub fn marked(&self, content: &str, kept: &[KeptPieces], left: String, marker: &str) -> Option<String> {
         if self.text().is_none() { self.assembled(content, kept, marker) } else { Some(behind(marker, left)) }
     }

@@ -402,7 +402,7 @@ fn calls(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
     if session.vocabulary != Vocabulary::Claude {
         return;
     }
-    let sent = || window.blocks.iter().map(|number| &session.blocks[*number as usize - 1]).filter(is_call);
+    let sent = || window.blocks_in(session).filter(is_call);
     let of = |kind: BlockKind| sent().filter(move |block| block.kind == kind).filter_map(|block| block.call);
     let (uses, results): (FxHashSet<Key>, FxHashSet<Key>) =
         (of(BlockKind::ToolUse).collect(), of(BlockKind::ToolResult).collect());
@@ -422,7 +422,7 @@ fn calls(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
 
 /// Finds blocks of the window that the API refuses for another reason than an id.
 fn contents(session: &Session, window: &Window, found: &mut Vec<Finding>) {
-    for block in window.blocks.iter().map(|number| &session.blocks[*number as usize - 1]) {
+    for block in window.blocks_in(session) {
         let refusal = block.refusal.filter(|refusal| !matches!(refusal, Refusal::EmptyId | Refusal::OddId));
         let finding = |refusal| Finding { kind: FindingKind::Refused(refusal), row: block.row, block: Some(block.number) };
         found.extend(refusal.map(finding));
@@ -431,10 +431,7 @@ fn contents(session: &Session, window: &Window, found: &mut Vec<Finding>) {
 
 /// Finds images and documents of the window that the API refuses: by their data, or over its limits.
 fn media(session: &Session, window: &Window, model: &str, found: &mut Vec<Finding>) {
-    let sent = || {
-        let blocks = window.blocks.iter().map(|number| &session.blocks[*number as usize - 1]);
-        blocks.filter(|block| !block.media.is_empty())
-    };
+    let sent = || window.blocks_in(session).filter(|block| !block.media.is_empty());
     let images = sent().map(|block| block.media.images.len()).sum::<usize>();
     let many = images > FEW_IMAGES;
     let pixels = if many { PIXELS_OF_MANY } else { PIXELS };

@@ -116,14 +116,9 @@ mod tests {
             saved_tokens: saved,
             unchanged_prefix_tokens: 10_000.0,
             rewritten_tokens: 50_000.0,
-            added_tokens: 0.0,
-            rewritten_dollars: None,
-            added_dollars: None,
-            saved_dollars_per_turn: None,
             pays_back_turns: turns,
             cache_is_cold: cold,
-            idle_milliseconds: None,
-            prices_dated: None,
+            ..EditPrice::default()
         }
     }
 

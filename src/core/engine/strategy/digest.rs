@@ -109,7 +109,8 @@ impl DigestSource<'_> {
 pub struct Digest<'a> {
     old: Vec<DigestSource<'a>>,
     pieces: Vec<Vec<Piece<'a>>>,
-    selection: Selection,
+    /// The lines from which the details are chosen.
+    pub selection: Selection,
     briefing: String,
 }
 
@@ -140,16 +141,6 @@ impl<'a> Digest<'a> {
         let selection = select(&texts, &|term| need.of_name(term), &shown);
         drop(texts);
         Digest { old, pieces, selection, briefing }
-    }
-
-    /// Returns the number of lines from which the details are chosen.
-    pub fn choices(&self) -> usize {
-        self.selection.choices()
-    }
-
-    /// Returns the number of lines whose worth per byte is at least `worth`.
-    pub fn worth_at_least(&self, worth: f32) -> usize {
-        self.selection.worth_at_least(worth)
     }
 
     /// Returns the text with the most valuable lines as details, at most `lines`.

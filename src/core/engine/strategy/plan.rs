@@ -12,6 +12,7 @@ use crate::model::{Block, BlockKind, BlockNumber, Conventions, Key, Level, Outda
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Weight of a tool's input relative to results and dialogue: a line that also occurs in a result is kept there, with its number
@@ -357,21 +358,15 @@ impl<'a> Outlined<'a> {
             return None;
         }
         let bytes: usize = outline.texts().zip(kept).map(|(pieces, kept)| kept.bytes(pieces)).sum();
-        let none: Vec<KeptPieces>;
-        let kept = match bytes < LEAST_LEFT_BYTES {
-            true => {
-                none = outline.texts().map(|pieces| KeptPieces::none(pieces.len())).collect();
-                &none
-            }
-            false => kept,
-        };
-        let left = outline.left(subject.content, kept)?;
+        let none = || outline.texts().map(|pieces| KeptPieces::none(pieces.len())).collect::<Vec<_>>();
+        let kept = if bytes < LEAST_LEFT_BYTES { Cow::Owned(none()) } else { Cow::Borrowed(kept) };
+        let left = outline.rendered(subject.content, &kept, "")?;
         let level = match () {
             () if kept.iter().all(KeptPieces::is_none) => Level::Minimal,
             () if estimate(&left) <= SUMMARIZED_TOKENS => Level::Summarized,
             () => Level::Trimmed,
         };
-        let content = outline.marked(subject.content, kept, left, &subject.marker(level, bare(kept)))?;
+        let content = outline.marked(subject.content, &kept, left, &subject.marker(level, bare(&kept)))?;
         let worth = subject.is_worth(&content) && subject.is_shorter_than_now(&content);
         worth.then_some(Shortened { number: subject.block.number, level, content })
     }

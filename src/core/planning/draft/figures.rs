@@ -1,7 +1,6 @@
 //! Computes the cost of the blocks after a plan, and updates the usage figure from which the client computes the context usage.
 
 use super::Draft;
-use super::finish::blocks;
 use crate::engine;
 use crate::model::{Block, Edit, RowKind, Session, Slot, Window};
 use crate::planning::PlanError;
@@ -70,7 +69,8 @@ impl Draft<'_> {
         let of_response = |row: u32| rows[row as usize].kind == RowKind::Assistant && rows[row as usize].message == message;
         let before = reading.in_window().take_while(|block| !of_response(block.row));
         let before: f64 = before.map(|block| block.tokens.value).sum();
-        let after = blocks(revision, window).take_while(|block| !revision.was[block.row as usize].is_some_and(of_response));
+        let after =
+            window.blocks_in(&revision.session).take_while(|block| !revision.was[block.row as usize].is_some_and(of_response));
         let after: f64 = after.map(|block| tokens[block.number as usize - 1]).sum();
         let change = (after - before).round();
         if change == 0.0 {

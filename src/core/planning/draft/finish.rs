@@ -3,7 +3,7 @@
 use super::Draft;
 use super::strip::Thinking;
 use crate::engine::diff::BlockDifference;
-use crate::model::{Actor, Block, BlockNumber, Key, OperationId, OperationKind, Plan, Window};
+use crate::model::{Actor, Key, OperationId, OperationKind, Plan, Window};
 use crate::planning::revision::{Revision, revise};
 use crate::planning::{PlanError, gate};
 
@@ -116,12 +116,8 @@ impl Draft<'_> {
     /// Returns the cost of the prefix that the window has in common with the one before, in tokens.
     fn unchanged_prefix(&self, revision: &Revision, window: &Window) -> f64 {
         let reading = self.reading();
-        let pairs = reading.in_window().zip(blocks(revision, window));
+        let pairs = reading.in_window().zip(window.blocks_in(&revision.session));
         let common = pairs.take_while(|(old, new)| old.hash == new.hash && old.kind == new.kind);
         common.map(|(old, _)| old.tokens.value).sum::<f64>() + reading.price.outside.value
     }
-}
-
-pub(super) fn blocks<'a>(revision: &'a Revision, window: &'a Window) -> impl Iterator<Item = &'a Block> {
-    window.blocks.iter().map(|number: &BlockNumber| &revision.session.blocks[*number as usize - 1])
 }

@@ -56,10 +56,9 @@ impl Draft<'_> {
             level_before: block.level,
             level_after: level,
             tokens_before: block.tokens.value,
-            tokens_after: 0.0,
             reason: engine::mask(reason).into_owned(),
-            redacted: false,
             named_credentials: !engine::named_in(&String::from_utf8_lossy(&before)).is_empty(),
+            ..BlockChange::default()
         };
         self.edits.insert(place, Edit { row, slot, before: Some(before), after: Some(value), change: Some(change) });
         Ok(())

@@ -103,7 +103,8 @@ pub struct Draft<'a> {
     pub(super) keeps_window: bool,
     /// For a repair: the blocks whose ids or kinds change.
     pub(super) repairs: Option<FxHashSet<BlockNumber>>,
-    pub(super) marks: Vec<Mark>,
+    /// The marks set or cleared so far.
+    pub marks: Vec<Mark>,
     /// For an exact undo, redo or restore: the bytes to restore.
     pub(super) reversal: Option<Reversal>,
     /// The number of bytes that the reversal restores; rows appended since follow them.

@@ -1,6 +1,5 @@
 //! Excludes thinking whose signed prefix changed, and includes it again when the prefix is restored.
 
-use super::finish::blocks;
 use super::{Draft, Folded, hash};
 use crate::engine::{self, Binding};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Event, Key, LoggedEdit, Row, Session, Slot, ThinkingScope, Window};
@@ -93,7 +92,7 @@ impl Draft<'_> {
 
     pub(super) fn lost_thinking(&self, revision: &Revision, window: &Window) -> FxHashSet<BlockNumber> {
         let Some(first) = self.first_unfit(revision, window) else { return FxHashSet::default() };
-        let behind = blocks(revision, window).skip_while(|block| block.number != first);
+        let behind = window.blocks_in(&revision.session).skip_while(|block| block.number != first);
         let lost = behind.filter(|block| block.kind == BlockKind::Thinking && !self.is_spared(&revision.session, block));
         lost.map(|block| block.number).collect()
     }
@@ -134,7 +133,7 @@ impl Draft<'_> {
     fn bound(&self, revision: &mut Revision, window: &Window) -> PlanError {
         let lost = self.lost_thinking(revision, window);
         let tokens = self.tokens(revision);
-        let model = blocks(revision, window).find(|block| lost.contains(&block.number));
+        let model = window.blocks_in(&revision.session).find(|block| lost.contains(&block.number));
         let model = model.and_then(|block| revision.session.rows[block.row as usize].model.as_deref());
         PlanError::Bound {
             model: model.unwrap_or(&self.reading().model).to_owned(),
@@ -145,7 +144,7 @@ impl Draft<'_> {
 
     /// Returns the thinking blocks of a window, by row before the plan and index.
     fn thinking_of(&self, revision: &Revision, window: &Window) -> FxHashSet<(u32, u32)> {
-        let thinking = blocks(revision, window).filter(|block| block.kind == BlockKind::Thinking);
+        let thinking = window.blocks_in(&revision.session).filter(|block| block.kind == BlockKind::Thinking);
         thinking.filter_map(|block| Some((revision.was[block.row as usize]?, block.index))).collect()
     }
 
@@ -166,7 +165,7 @@ impl Draft<'_> {
                 dropped.folded += u32::from(is_folded(block));
             }
         }
-        for block in blocks(revision, window).filter(|block| block.kind == BlockKind::Thinking) {
+        for block in window.blocks_in(&revision.session).filter(|block| block.kind == BlockKind::Thinking) {
             if revision.was[block.row as usize].is_some_and(|row| !before.contains(&(row, block.index))) {
                 restored.add(tokens[block.number as usize - 1]);
             }
@@ -180,7 +179,7 @@ impl Draft<'_> {
         let provider = self.source.provider;
         let place = window.blocks.iter().position(|number| *number == first).unwrap_or_default();
         let thinks = |block: &&Block| block.kind == BlockKind::Thinking;
-        let behind = || blocks(revision, window).skip(place).filter(thinks);
+        let behind = || window.blocks_in(&revision.session).skip(place).filter(thinks);
         let spared = |block: &Block| self.is_spared(&revision.session, block);
         let unfit: Vec<&Block> = behind().filter(|block| !spared(block)).collect();
         let old = |block: &Block| revision.was[block.row as usize];
@@ -198,7 +197,7 @@ impl Draft<'_> {
         let block = &revision.session.blocks[first as usize - 1];
         let message = rows[block.row as usize].message;
         let same = |before: &&Block| rows[before.row as usize].message == message;
-        let kept = blocks(revision, window).take(place).filter(thinks).filter(same).count() as u32;
+        let kept = window.blocks_in(&revision.session).take(place).filter(thinks).filter(same).count() as u32;
         let first = self.line(old(block).ok_or(PlanError::NoWay)?)?;
         self.add_row(self.leaf_identity()?, |new| provider.strip_thinking(new, &first, kept)).map(drop)
     }

@@ -5,7 +5,8 @@ use crate::model::Vocabulary;
 
 /// The deviation of a session from the average: the family of its tokenizer, and a correction factor for the estimates.
 pub(super) struct Correction {
-    families: [&'static Family; 2],
+    /// The families that the model can be of.
+    pub(super) families: [&'static Family; 2],
     named_new: bool,
     /// Recent errors of the guesses of both families.
     errors: [f64; 2],
@@ -37,11 +38,6 @@ impl Correction {
 
     pub(super) fn family(&self) -> &'static Family {
         self.families[usize::from(self.is_new())]
-    }
-
-    /// The families that the model can be of.
-    pub(super) fn families(&self) -> [&'static Family; 2] {
-        self.families
     }
 
     pub(super) fn ratio(&self) -> f64 {

@@ -187,7 +187,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
         let forgotten = if prompted && forgets(&call.model) { thinking_of_turn } else { 0.0 };
         let queued = call.queued.iter().filter(|_| !recorded).map(|characters| QUEUED.0 + QUEUED.1 * f64::from(*characters));
         let unrecorded = switched(session, call, prompted, &mut thinks) + queued.sum::<f64>();
-        let guesses = correction.families().map(|family| {
+        let guesses = correction.families.map(|family| {
             previous.map_or(0.0, |previous| response(session, previous, family)) + sent_with(session, call, family) - forgotten
         });
         let growth = previous.and_then(|previous| billed_growth(session, previous, call));
@@ -422,12 +422,8 @@ fn finish(session: &mut Session, window: &Window, bills: &Bills) -> WindowTokens
     let (model, mut accuracy) = (bills.model.as_str(), bills.accuracy.clone());
     let last = last_bill(session, window).filter(|last| !counts_lost_rows(session, window, *last, bills.family));
     let mut blocks: FxHashMap<u32, f64> = FxHashMap::default();
-    let mut bases: FxHashMap<u32, Basis> = FxHashMap::default();
-    for number in &window.blocks {
-        let block = &session.blocks[*number as usize - 1];
+    for block in window.blocks_in(session) {
         *blocks.entry(block.row).or_default() += block.tokens.value;
-        let basis = bases.entry(block.row).or_insert(block.tokens.basis);
-        *basis = (*basis).max(block.tokens.basis);
     }
     let all: f64 = blocks.values().sum();
     let mut price = WindowTokens::default();
