@@ -10,7 +10,6 @@ use crate::workspace::{self, DriftedValue, Found, LoggedSession, Workspace};
 use anyhow::Context;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -155,8 +154,7 @@ fn target(env: &Env, export: &Export) -> Result<Found, CommandError> {
     {
         return Ok(found);
     }
-    let mut unread: Option<io::Error> = None;
-    let all = workspace::find_all(env.disk, &env.places, &mut |_, error| unread = Some(error));
+    let all = workspace::find_all(env.disk, &env.places, &mut |path, error| env.note_skipped(path, &error));
     let mut fitting: Vec<Found> = all.into_iter().map(|(found, _)| found).filter(belongs).collect();
     match (fitting.pop(), fitting.len()) {
         (Some(found), 0) => Ok(found),

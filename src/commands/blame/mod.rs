@@ -177,7 +177,7 @@ fn subject<'a>(env: &'a Env, given: &str, arguments: &Arguments) -> Result<Subje
 fn sources(env: &Env, subject: &Subject<'_>) -> Vec<Source> {
     let roots = roots(subject);
     let projects: Vec<Project> = roots.iter().map(|root| Project::at(env.disk, root)).collect();
-    let mut found = find_all(env.disk, &env.places, &mut |path, error| env.note(&format!("skipped {}: {error}", path.display())));
+    let mut found = find_all(env.disk, &env.places, &mut |path, error| env.note_skipped(path, &error));
     found.extend(env.kept().map(|copies| copies.orphans()).unwrap_or_default());
     let belongs = |(found, _)| {
         let directory = stated(env.disk, &found);

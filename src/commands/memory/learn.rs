@@ -96,7 +96,7 @@ fn all(memories: &Memories<'_>, is_dry_run: bool) -> Result<(), CommandError> {
 }
 
 fn projects(env: &Env, memories: &Memories<'_>) -> Vec<MemoryProject> {
-    let found = find_all(env.disk, &env.places, &mut |_, _| {});
+    let found = find_all(env.disk, &env.places, &mut |path, error| env.note_skipped(path, &error));
     let directories = env.memory_index().directories();
     let directory = |found: &Found| directories.get(&found.path).cloned().or_else(|| stated(env.disk, found));
     let of_sessions = found.iter().filter(|(found, _)| !found.location.subagent).filter_map(|(found, _)| directory(found));
