@@ -232,7 +232,7 @@ fn titles(env: &Env, listed: &mut [Listed], report: &mut TopicsReport) {
 const SESSIONS: usize = 3;
 /// Width of the line over time, in weeks or parts of the time.
 const COLUMNS: usize = 12;
-/// Columns of the terminal from which on a topic has a line over time.
+/// Columns of the terminal from which on a topic has its days and a line over time: in a narrow one, its label needs the room.
 const WIDE: usize = 100;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -345,6 +345,7 @@ impl TopicFound {
                 .map_or_else(|_| String::new(), |time| time.to_zoned(zone.clone()).date().to_string())
         };
         let days = match (self.first_time.map(day), self.last_time.map(day)) {
+            _ if style.width < WIDE => String::new(),
             (Some(first), Some(last)) if first == last => format!("  {first}"),
             (Some(first), Some(last)) => format!("  {first} – {}", shortened(&first, &last)),
             _ => String::new(),

@@ -22,12 +22,12 @@ fn sandbox() -> Sandbox {
 fn topics_of_several_sessions_are_shown_at_80_and_140_columns() {
     let sandbox = sandbox();
     expect![[r#"
-        fix the flaky login test   2 sessions    2 turns    ~56  2026-11-10
+        fix the flaky login test   2 sessions    2 turns    ~56
           aaaa1111    11 d  fix the flaky login test  #1
           bbbb2222    11 d  the flaky login test fails again  #1
-        add a dark mode toggle      1 session     1 turn    ~17  2026-11-10
+        add a dark mode toggle      1 session     1 turn    ~17
           aaaa1111    11 d  fix the flaky login test  #2
-        给登录页面添加缓存          1 session    2 turns    ~13  2026-11-10
+        给登录页面添加缓存          1 session    2 turns    ~13
           cccc3333    11 d  给登录页面添加缓存  #1 #2
 
         read 3 sessions
