@@ -10,14 +10,12 @@ use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, RequestStage,
 use hyper::body::{Body, Bytes};
 use std::time::Duration;
 use tokio::sync::oneshot;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 /// The size in bytes from which a body can pass without being read first.
 const SMALL: usize = 64 << 10;
 /// The maximum time for which the work beside a request waits for the answer: until then, the processor is left to the request.
 const WAIT: Duration = Duration::from_millis(50);
-/// The time after the beginning of an answer in which it reaches the client before that work begins.
-const PAUSE: Duration = Duration::from_millis(2);
 
 /// The body of a request to send.
 pub struct Upload {
@@ -83,7 +81,7 @@ fn pass(passage: &mut Passage, head: RequestHead, body: ClientBody, turn: Option
     let (unanswered, answered) = oneshot::channel::<()>();
     let facts = tokio::spawn(async move {
         let bytes = arrived.await.ok()?;
-        wait_for_answer(answered).await;
+        let _ = timeout(WAIT, answered).await;
         let client = bytes.clone();
         let wire = proxy.wire.clone();
         let facts = tokio::task::spawn_blocking(move || wire.facts(&head, &bytes)).await;
@@ -101,12 +99,6 @@ fn pass(passage: &mut Passage, head: RequestHead, body: ClientBody, turn: Option
     });
     (passage.beside, passage.unanswered) = (Some(facts), Some(unanswered));
     body
-}
-
-/// Waits until the answer to a request has reached the client, or has not come for a while.
-async fn wait_for_answer(answered: oneshot::Receiver<()>) {
-    let _ = timeout(WAIT, answered).await;
-    sleep(PAUSE).await;
 }
 
 /// Returns what to send for a body. Any failure gives the body as it is.
@@ -132,7 +124,7 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes, turn:
         let (unanswered, answered) = oneshot::channel::<()>();
         let read = proxy.tasks.clone().read(sent, proxy.memory.clone());
         let task = tokio::spawn(async move {
-            wait_for_answer(answered).await;
+            let _ = timeout(WAIT, answered).await;
             read.await;
             None
         });
