@@ -5,7 +5,7 @@ use super::piece::line_pieces;
 use super::salience::Style;
 use super::{ALWAYS, Outline, Part, Piece};
 use crate::model::{InputNames, starts_with_any};
-use rustc_hash::FxHashMap;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::ops::Range;
 
@@ -146,10 +146,7 @@ fn collect<'a>(value: &'a RawValue, name: &str, depth: usize, found: &mut Vec<Te
     match json.as_bytes().first() {
         Some(b'"') => found.push(Text { name: name.to_owned(), json }),
         Some(b'{') if depth > 0 => {
-            let members: FxHashMap<String, &RawValue> = serde_json::from_str(json).unwrap_or_default();
-            let mut members: Vec<(String, &RawValue)> = members.into_iter().collect();
-            // The values are parts of the text, so that their addresses have their order.
-            members.sort_unstable_by_key(|(_, value)| value.get().as_ptr());
+            let Members(members) = serde_json::from_str(json).unwrap_or_default();
             for (name, value) in members {
                 collect(value, &name, depth - 1, found);
             }
@@ -161,6 +158,30 @@ fn collect<'a>(value: &'a RawValue, name: &str, depth: usize, found: &mut Vec<Te
             }
         }
         _ => {}
+    }
+}
+
+/// The members of an object in their order, as they are written.
+#[derive(Default)]
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Collect)
     }
 }
 
