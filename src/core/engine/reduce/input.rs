@@ -197,4 +197,16 @@ mod tests {
         let found: Vec<_> = pieces.iter().map(|piece| (piece.salience >= ALWAYS, piece.under)).collect();
         assert_eq!(found[..4], [(false, None), (true, None), (false, Some(1)), (false, Some(1))]);
     }
+
+    /// JSON allows two members of one name; the client reads the last, and an undo needs both.
+    #[test]
+    fn members_of_one_name_keep_their_places() {
+        let long = "a line of the file\\n".repeat(20);
+        let content = format!(r#"{{"content":"{long}","z":1,"content":"{long}{long}","a":"{long}"}}"#);
+        let outline = outline(&content, &InputNames { written: vec!["content"], ..InputNames::default() }).unwrap();
+        let places: Vec<Range<usize>> = outline.parts.iter().filter_map(|part| part.place.clone()).collect();
+        assert_eq!(places.len(), 3);
+        let shortened = assembled(&content, "", places.into_iter().zip(["first", "second", "third"].map(str::to_owned)));
+        assert_eq!(shortened.unwrap(), r#"{"content":"first","z":1,"content":"second","a":"third"}"#);
+    }
 }
