@@ -22,6 +22,13 @@ impl Rows {
         self.0.push(json!({"type": "user", "message": {"role": "user", "content": content}}));
     }
 
+    pub fn failed_call(&mut self, tool: &str, input: Value, result: &str) {
+        self.call(tool, input, result);
+        if let Some(row) = self.0.last_mut() {
+            row["message"]["content"][0]["is_error"] = json!(true);
+        }
+    }
+
     /// Rewinds to a row, which the next row follows.
     pub fn rewind(&mut self, row: usize) {
         self.0.push(json!({"type": "last-prompt", "leafUuid": format!("u{row}"), "explicit": true}));

@@ -168,6 +168,33 @@ fn statements_of_the_user_precede_other_words_in_a_small_pack() {
 }
 
 #[test]
+fn a_pack_names_a_directory_and_an_error_once() {
+    let mut rows = Rows::default();
+    rows.prompt("Build the shop");
+    ["all", "docs"].iter().for_each(|goal| rows.call("Bash", json!({"command": format!("cd /w/shop && make {goal}")}), "done"));
+    for page in 1..=5 {
+        let input = json!({"command": format!("cd /w/shop && glow {page}.md")});
+        rows.failed_call("Bash", input, "Exit code 127\n/bin/bash: line 1: glow: command not found");
+    }
+    let rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the \
+        new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed.";
+    ["rm a", "rm b"].iter().for_each(|command| rows.failed_call("Bash", json!({"command": command}), rejected));
+    let tests = "Exit code 1\n?   \tshop/a\t[no test files]\n--- FAIL: TestSum (0.01s)\n    sum_test.go:7: got 3\nFAIL";
+    rows.failed_call("Bash", json!({"command": "go test ./..."}), tests);
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", rows.file(), 0);
+    let text = pack(&sandbox, "abc1", "2k").unwrap()["text"].as_str().unwrap().to_owned();
+    for lines in [
+        "`cd /w/shop`, then:\n- `make docs` #5\n- `make all` #3\n",
+        "- `glow 5.md`, `glow 4.md`, `glow 3.md` and 2 other calls: Exit code 127 · /bin/bash: line 1: glow: command not found #15\n",
+        "- `rm b`, `rm a`: The user doesn't want to proceed with this tool use. The tool use was rejected #19\n",
+        "- `go test ./...`: Exit code 1 · --- FAIL: TestSum (0.01s) #21\n",
+    ] {
+        assert!(text.contains(lines), "{lines}\n{text}");
+    }
+}
+
+#[test]
 fn packing() {
     let sandbox = Sandbox::of("tools-and-spill");
     let mut text = String::new();

@@ -283,21 +283,14 @@ pub fn pack(
             break;
         }
     }
-    let total = |count: usize, rest: &str| (sums[count] + cost(rest)).ceil() as u64;
-    let most = sums.partition_point(|sum| *sum <= budget as f64);
-    let fits = |count: &usize| total(*count, &rest(&left_out(&units[*count..]))) <= budget;
-    // A budget that is too small for the line about the rest has its shortest form.
-    let shortest = format!("\nLines left out: {}\n", units.len() - always);
-    let (count, rest) = match (always..most).rev().find(fits) {
-        Some(count) => (count, rest(&left_out(&units[count..]))),
-        None if total(always, &shortest) <= budget => (always, shortest),
-        None => return Err(BudgetError { budget, least: total(always, &shortest) }),
+    let total = |count: usize| (sums[count] + cost(&rest(&left_out(&units[count..])))).ceil() as u64;
+    let Some(count) = (always..sums.len()).rev().find(|count| total(*count) <= budget) else {
+        return Err(BudgetError { budget, least: total(always) });
     };
-    let tokens = total(count, if count < units.len() { &rest } else { "" });
+    let tokens = total(count);
     let left = units.split_off(count);
-    let rest = if left.is_empty() { "" } else { &rest };
     let user_input = body(&units, &|section| section == Section::Task);
-    let context_prompt = body(&units, &|section| section != Section::Task) + rest;
+    let context_prompt = body(&units, &|section| section != Section::Task) + &rest(&left_out(&left));
     let text = format!("{head}{user_input}{context_prompt}");
     let branches = Branches { system_prompt: head, context_prompt, user_input };
     Ok(Pack { text, branches, tokens, units, left_out: left })
@@ -343,13 +336,13 @@ pub fn left_out(units: &[Unit]) -> Vec<LeftOut> {
     found.into_iter().flatten().collect()
 }
 
+/// Returns the line about the units that are left out.
 fn rest(left: &[LeftOut]) -> String {
-    let counts: Vec<String> = left.iter().map(|left| format!("{} {}", left.section, left.lines)).collect();
+    let lines: usize = left.iter().map(|left| left.lines).sum();
+    let of_user = left.iter().find(|left| left.section == Section::User);
+    let of_user = of_user.map(|left| format!(", {} by the user", left.lines)).unwrap_or_default();
     let first = left.iter().filter_map(|left| left.first_block).min();
-    let blocks = match first.zip(left.iter().filter_map(|left| left.last_block).max()) {
-        Some((first, last)) if first < last => format!(" of #{first}..#{last}"),
-        Some((block, _)) => format!(" of #{block}"),
-        None => String::new(),
-    };
-    if counts.is_empty() { String::new() } else { format!("\nLines left out{blocks}: {}\n", counts.join(", ")) }
+    let blocks = first.zip(left.iter().filter_map(|left| left.last_block).max());
+    let blocks = blocks.map(|(first, last)| format!(" of #{first}..#{last}")).unwrap_or_default();
+    if lines == 0 { String::new() } else { format!("\nLines left out{blocks}: {lines}{of_user}\n") }
 }

@@ -5,13 +5,15 @@ use super::statements::Statement;
 use super::worth::{LINE_BYTES, Piece, need, pieces, plain};
 use super::{ALWAYS, LANES, Lane, OtherSession, Unit, Wanted};
 use crate::engine::analysis::Successes;
+use crate::engine::memory::missing_program;
+use crate::engine::report::label::split_directory;
 use crate::engine::search::Query;
 use crate::engine::summary::{
-    Headline, Part, PointKind, SessionSummary, Told, error_line, functions_in_work, is_chatter, is_client_command, own_words,
+    Part, PointKind, SessionSummary, Told, error_line, functions_in_work, is_chatter, is_client_command, own_words,
 };
 use crate::engine::{Analysis, TurnForm, files_in_work, label, mask, plural};
 use crate::model::paths::{is_absolute, is_windows_text, relative};
-use crate::model::{Block, BlockKind, BlockNumber, ToolVerb, Turn, Zone, starts_with_any};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, ToolVerb, Turn, Zone, starts_with_any};
 use crate::text::cut::{cut, one_line};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -41,9 +43,10 @@ const NEWEST_TEXTS: usize = 2;
 const COMMAND_CHARACTERS: usize = 160;
 const FAILED_CHARACTERS: usize = 100;
 const ERROR_CHARACTERS: usize = 130;
-/// Bytes that a command and a failure cost in addition to their own.
+/// Calls that are named with an error.
+const FAILED_CALLS: usize = 3;
+/// Bytes that a command costs in addition to its own.
 const COMMAND_BYTES: usize = 10;
-const FAILED_BYTES: usize = 60;
 /// Characters of the title of a call or result.
 const TITLE_CHARACTERS: usize = 50;
 /// Pieces of a call or result.
@@ -89,6 +92,8 @@ struct Units {
     lanes: [Vec<Unit>; LANES.len()],
     /// Texts so far: each line is taken once, where it is newest.
     seen: FxHashSet<String>,
+    /// Titles of entries, each with its place among units.
+    titles: FxHashMap<String, u32>,
     /// Statements of the user so far.
     stated: Vec<Statement>,
 }
@@ -116,13 +121,15 @@ impl Units {
         }
     }
 
-    fn entry(&mut self, lane: Lane, block: Option<BlockNumber>, text: &str) {
-        // Entries follow the lines of blocks.
-        let place = u32::MAX / 2 + self.lanes.iter().map(Vec::len).sum::<usize>() as u32;
+    /// Adds an entry of a list, once, after the lines of blocks. Entries with the same title follow each other.
+    fn entry(&mut self, lane: Lane, block: Option<BlockNumber>, title: &str, text: &str) {
+        let count = self.lanes.iter().map(Vec::len).sum::<usize>() as u32;
+        let first = if title.is_empty() { 0 } else { *self.titles.entry(title.to_owned()).or_insert(count + 1) };
+        let place = (u32::MAX / 2 + first, count);
         let number = block.map(|block| format!(" #{block}")).unwrap_or_default();
         let text = one_line(text);
-        if !text.is_empty() && self.seen.insert(text.clone()) {
-            self.push(lane, block, "", (place, 0), format!("- {text}{number}"));
+        if !text.is_empty() && self.seen.insert(format!("{title}{text}")) {
+            self.push(lane, block, title, place, format!("- {text}{number}"));
         }
     }
 
@@ -190,7 +197,7 @@ impl Units {
 
     fn parts(&mut self, lane: Lane, lists: impl IntoIterator<Item = Vec<Part>>) {
         for part in lists.into_iter().flatten() {
-            self.entry(lane, part.block, &part.text);
+            self.entry(lane, part.block, "", &part.text);
         }
     }
 
@@ -225,11 +232,11 @@ impl Units {
             let is_whole = is_absolute(&file.path) || directory.is_empty() || file.path.starts_with('~');
             let separator = if is_windows_text(directory) { '\\' } else { '/' };
             let path = if is_whole { file.path } else { format!("{directory}{separator}{}", file.path) };
-            self.entry(Lane::Files, Some(file.block), &format!("{path}{edited}"));
+            self.entry(Lane::Files, Some(file.block), "", &format!("{path}{edited}"));
         }
     }
 
-    /// Adds the commands that worked: new, short and often run ones first.
+    /// Adds the commands that worked, by the directory to which they change: new, short and often run ones first.
     fn commands(&mut self, live: &LiveBlocks<'_>, sources: &Sources) {
         let calls = live.blocks.iter().filter(|block| block.kind == BlockKind::ToolUse && is_command(block));
         let (mut runs, mut forms): (FxHashMap<&str, usize>, FxHashMap<&str, usize>) = Default::default();
@@ -245,43 +252,40 @@ impl Units {
             let (runs, of_form) = (count(&runs, &target), count(&forms, stem(&target)));
             // Of commands that differ only in how their output is cut, the newest is the one to run again.
             let uses = if named.insert(stem(&target).to_owned()) { (runs + of_form) / 2.0 } else { runs / 2.0 };
-            let bytes = COMMAND_BYTES + target.len().min(COMMAND_CHARACTERS);
+            let bytes = COMMAND_BYTES + split_directory(&target).1.len().min(COMMAND_CHARACTERS);
             ranked.push(((age + 2) as f64 / uses * bytes as f64, block, target));
         }
         ranked.sort_by(|(one, ..), (other, ..)| one.total_cmp(other));
         for (_, block, target) in ranked {
-            let target = mask(&cut(&one_line(&target), COMMAND_CHARACTERS)).into_owned();
-            self.entry(Lane::Commands, Some(block.number), &format!("`{target}`"));
+            let (change, command) = split_directory(&target);
+            let shown = |text: &str| format!("`{}`", mask(&cut(&one_line(text), COMMAND_CHARACTERS)));
+            let title = if change.is_empty() { String::new() } else { format!("{}, then:\n", shown(change)) };
+            self.entry(Lane::Commands, Some(block.number), &title, &shown(command));
         }
     }
 
-    /// Adds the calls that failed and did not succeed later: new and short ones first.
+    /// Adds the calls that failed and did not succeed later, those with the same error together, the newest first.
     fn failures(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
         let conventions = reading.session.conventions;
-        let mut ranked: Vec<(usize, BlockNumber, String)> = Vec::new();
         let (failed, others): (Vec<_>, Vec<_>) = live.last_results(sources).into_iter().partition(|(block, _)| block.error);
         let mut successes = Successes::default();
         others.iter().for_each(|(block, target)| successes.add(block, target));
-        for (block, whole) in failed.into_iter().filter(|(block, whole)| successes.after(block, whole).is_none()) {
-            let Some(source) = sources.get(&block.number) else { continue };
-            let target = relative(&whole, reading.directory());
-            let target = mask(&cut(&one_line(target), FAILED_CHARACTERS)).into_owned();
-            let text = conventions.error_tags.iter().fold(source.text.clone(), |text, tag| text.replace(tag, ""));
-            let is_cancelled = conventions.cancelled.iter().any(|mark| text.contains(mark));
-            if is_cancelled {
-                continue;
+        let mut errors: Vec<(String, BlockNumber, Vec<String>)> = Vec::new();
+        for (block, target) in failed.into_iter().filter(|(block, target)| successes.after(block, target).is_none()) {
+            let Some(error) = sources.get(&block.number).and_then(|source| failure(&source.text, conventions)) else { continue };
+            let call = cut(&one_line(relative(split_directory(&target).1, reading.directory())), FAILED_CHARACTERS);
+            let call = format!("`{}`", mask(&call));
+            let cause = missing_program(&error).unwrap_or(&error);
+            match errors.iter_mut().find(|(known, ..)| missing_program(known).unwrap_or(known) == cause) {
+                Some((_, _, calls)) => calls.push(call),
+                None => errors.push((error, block.number, vec![call])),
             }
-            let is_own = |line: &&str| !line.is_empty() && !starts_with_any(line, &conventions.envelope_lines);
-            let first = text.lines().map(str::trim).find(is_own).unwrap_or_default();
-            let error = error_line(&text, conventions).filter(|error| error != first);
-            let error: Vec<String> =
-                [Some(first.to_owned()), error].into_iter().flatten().map(|line| cut(&line, ERROR_CHARACTERS)).collect();
-            let text = format!("`{target}`: {}", error.join(" · "));
-            ranked.push(((ranked.len() + 2) * (FAILED_BYTES + text.len()), block.number, text));
         }
-        ranked.sort_by_key(|(rank, ..)| *rank);
-        for (_, block, text) in ranked {
-            self.entry(Lane::Failed, Some(block), &text);
+        for (error, block, mut calls) in errors {
+            let more = calls.len().saturating_sub(FAILED_CALLS);
+            let more = if more > 0 { format!(" and {}", plural(more, "other call")) } else { String::new() };
+            calls.truncate(FAILED_CALLS);
+            self.entry(Lane::Failed, Some(block), "", &format!("{}{more}: {error}", calls.join(", ")));
         }
     }
 
@@ -291,14 +295,10 @@ impl Units {
         for block in live.texts() {
             let Some(source) = sources.get(&block.number) else { continue };
             let lane = if newest < NEWEST_TEXTS { Lane::Newest } else { Lane::Agent };
-            let before = self.lane(lane).len();
+            let before = self.seen.len();
             self.lines(&|_| lane, block, source.text.lines().filter(|line| !is_chatter(line)));
-            newest += usize::from(self.lane(lane).len() > before);
+            newest += usize::from(self.seen.len() > before);
         }
-    }
-
-    fn lane(&self, lane: Lane) -> &[Unit] {
-        LANES.iter().zip(&self.lanes).find(|(row, _)| row.lane == lane).map_or(&[], |(_, units)| units)
     }
 
     /// Adds pieces of edits and results: those worth most for their size beside what is shown.
@@ -358,7 +358,8 @@ impl Units {
         let headers = told.turns().enumerate().rev().map(|(at, turn)| (at, turn, told.header(at, clock)));
         let headers = headers.filter(|(_, _, header)| !header.text.is_empty());
         for (rank, (at, turn, head)) in headers.take(HEADERS).enumerate() {
-            self.entry(if rank < NEWEST_HEADERS { Lane::Headers } else { Lane::Turns }, None, &header(turn, &head));
+            let lane = if rank < NEWEST_HEADERS { Lane::Headers } else { Lane::Turns };
+            self.entry(lane, None, "", &format!("turn {}: {}", turn.number, head.text));
             if !(WHOLE_TURNS..WHOLE_TURNS + SUMMARIZED_TURNS).contains(&rank) {
                 continue;
             }
@@ -367,12 +368,12 @@ impl Units {
             let points = summary.points.iter().filter(|point| !matches!(point.kind, PointKind::Asked | PointKind::Replied));
             let points: Vec<String> = points.map(|point| format!("{}: {}", point.kind.label(), point.text())).collect();
             if !points.is_empty() {
-                self.entry(Lane::Points, None, &format!("turn {}: {}", turn.number, points.join("; ")));
+                self.entry(Lane::Points, None, "", &format!("turn {}: {}", turn.number, points.join("; ")));
             }
         }
         let older = told.turns().len().saturating_sub(HEADERS);
         if older > 0 {
-            self.entry(Lane::Turns, None, &format!("{} before", plural(older, "turn")));
+            self.entry(Lane::Turns, None, "", &format!("{} before", plural(older, "turn")));
         }
     }
 
@@ -390,7 +391,8 @@ impl Units {
             told.turns().enumerate().filter(|(_, turn)| wanted.turns.contains(turn.number)).collect();
         let first = |turn: &Turn| turn.blocks.first().copied().unwrap_or_default();
         for (at, turn) in &turns {
-            self.push(Lane::Requested, None, "", (first(turn), 0), header(turn, &told.header(*at, clock)));
+            let header = format!("turn {}: {}", turn.number, told.header(*at, clock).text);
+            self.push(Lane::Requested, None, "", (first(turn), 0), header);
         }
         if matches!(wanted.form, TurnForm::Summary | TurnForm::Mixed) {
             for (at, turn) in &turns {
@@ -399,11 +401,8 @@ impl Units {
                 }
             }
         }
-        if !wanted.form.has_full_texts() {
-            return;
-        }
         let is_wanted = |block: &&&Block| wanted.turns.contains(block.position.turn) && is_content(block);
-        for block in live.blocks.iter().filter(is_wanted) {
+        for block in live.blocks.iter().filter(|_| wanted.form.has_full_texts()).filter(is_wanted) {
             let text = text_of(reading, block, sources).unwrap_or_default();
             let title = match block.kind {
                 BlockKind::Text => format!("#{} {}: ", block.number, block.role.name()),
@@ -434,7 +433,7 @@ impl Units {
                 _ => (Lane::Summary, point.text()),
             };
             if !text.is_empty() {
-                self.entry(lane, None, &format!("{}: {text}", point.kind.label()));
+                self.entry(lane, None, "", &format!("{}: {text}", point.kind.label()));
             }
         }
     }
@@ -454,10 +453,6 @@ fn is_command(block: &Block) -> bool {
     block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Run)
 }
 
-fn header(turn: &Turn, header: &Headline) -> String {
-    format!("turn {}: {}", turn.number, header.text)
-}
-
 /// Returns the lines of a prompt that are assumed to be pasted: of a long one all but the first and last.
 fn pasted_lines(lines: &[&str]) -> Range<usize> {
     let bytes: usize = lines.iter().map(|line| line.len()).sum();
@@ -467,10 +462,25 @@ fn pasted_lines(lines: &[&str]) -> Range<usize> {
 
 /// Returns the sentences of a long line; of one without spaces, such as data, the first.
 fn pieces_of(line: &str) -> Vec<&str> {
-    let mut pieces: Vec<&str> = crate::text::sentence::sentences(line).map(|part| line[part].trim()).collect();
+    let pieces = crate::text::sentence::sentences(line).map(|part| line[part].trim());
     let is_text = |piece: &&str| piece.len() <= LONG_LINE_BYTES || piece.split(' ').all(|word| word.len() < LONG_LINE_BYTES);
-    pieces.retain(is_text);
-    pieces
+    pieces.filter(is_text).collect()
+}
+
+/// Returns the first and the telling line of an error; of a rejection, the first sentences of the client. `None` if it was cancelled.
+fn failure(text: &str, conventions: &Conventions) -> Option<String> {
+    if conventions.cancelled.iter().any(|mark| text.contains(mark)) {
+        return None;
+    }
+    let text = conventions.error_tags.iter().fold(text.to_owned(), |text, tag| text.replace(tag, ""));
+    let is_own = |line: &&str| !line.is_empty() && !starts_with_any(line, &conventions.envelope_lines);
+    let first = text.lines().map(str::trim).find(is_own).unwrap_or_default();
+    if starts_with_any(first, &conventions.declined) {
+        return Some(first.split(" (").next().unwrap_or_default().to_owned());
+    }
+    let error = error_line(&text, conventions).filter(|error| error != first);
+    let lines = [Some(first.to_owned()), error].into_iter().flatten().map(|line| cut(&line, ERROR_CHARACTERS));
+    Some(lines.collect::<Vec<_>>().join(" · "))
 }
 
 /// Returns a command without the part that cuts its output.
@@ -481,8 +491,7 @@ fn stem(target: &str) -> &str {
 
 /// Returns true if a record holds code, whose lines belong together.
 fn is_code(block: &Block) -> bool {
-    let verb = block.tool.as_deref().map(|tool| tool.verb);
-    block.kind == BlockKind::ToolUse || verb == Some(ToolVerb::Read)
+    block.kind == BlockKind::ToolUse || block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Read)
 }
 
 /// Returns the text of a call or result from which pieces are taken; `None` if a list has it.

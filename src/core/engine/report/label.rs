@@ -61,22 +61,27 @@ fn lines(tool: &Tool) -> String {
     if tool.lines.is_empty() { String::new() } else { format!(":{}", tool.lines) }
 }
 
-/// Removes a leading change of directory from a command.
-fn without_directory(command: &str) -> &str {
+/// Divides a command into a leading change of directory and the rest, which has the commands; a change alone is the rest.
+pub fn split_directory(command: &str) -> (&str, &str) {
     let is_end = |(at, end): &(usize, char)| match end {
         ';' | '\n' => true,
         '&' => command[at + 1..].starts_with('&'),
+        // A script can be one line: its next command follows a plain directory.
+        ' ' if *at > 3 && !command[3..*at].contains([' ', '"', '\'', '(', '\\']) => {
+            command[at + 1..].starts_with(char::is_alphabetic)
+        }
         _ => false,
     };
-    let end = command.starts_with("cd ").then(|| command.char_indices().find(is_end)).flatten();
-    let rest = end.map_or("", |(at, _)| command[at..].trim_start_matches(['&', ';', ' ', '\n']));
-    if rest.is_empty() { command } else { rest }
+    let end = command.starts_with("cd ").then(|| command.char_indices().find(is_end)).flatten().map_or(0, |(at, _)| at);
+    let (change, rest) = command.split_at(end);
+    let rest = rest.trim_start_matches(['&', ';', ' ', '\n']);
+    if rest.is_empty() { ("", command) } else { (change.trim_end(), rest) }
 }
 
 /// Returns the last components of an absolute path, and of a command what follows a leading `cd`; other targets are returned unchanged.
 /// Only the path of a file can have spaces.
 pub fn short_target(target: &str, is_file: bool) -> &str {
-    let target = without_directory(target);
+    let (_, target) = split_directory(target);
     let is_path = is_absolute(target) && (is_file || !target.contains(char::is_whitespace));
     if is_path { last_components(target, PATH_PARTS) } else { target }
 }
@@ -152,8 +157,9 @@ mod tests {
         }
         for (command, short) in [
             ("/usr/bin/env make all", "/usr/bin/env make all"),
-            ("cd /home/ann/project && make all", "make all"),
             ("cd shop; make all", "make all"),
+            ("cd shop make all; make docs", "make all; make docs"),
+            ("cd \"the shop\" && make all", "make all"),
             ("cd /home/ann/project", "cd /home/ann/project"),
             ("cd /home/ann 2>&1 | head -1", "cd /home/ann 2>&1 | head -1"),
             ("cd /home/ann 2>&1 && make", "make"),
