@@ -336,7 +336,8 @@ pub fn related(
     }
     let read = |(source, turn, score): (usize, IndexedTurn, f32)| {
         let place = turn.start..turn.end.unwrap_or(u64::MAX);
-        let events = searched.sources[source].events(searched.disk, place, turn.block, &|_| true).ok()?;
+        let mut events = searched.sources[source].events(searched.disk, place, turn.block, &|_| true).ok()?;
+        searched.sources[source].name_rows(searched.disk, turn.start, &mut events).ok()?;
         Some((source, score, events))
     };
     chosen.sort_by_key(|(source, turn, _)| (turn.time, *source, turn.start));

@@ -158,6 +158,26 @@ impl Source {
         Ok(events)
     }
 
+    /// Names the rows of events of a part of the file that starts at an offset by their lines in the whole file, if the client does not
+    /// name its rows.
+    pub fn name_rows(&self, disk: &dyn Disk, start: u64, events: &mut [TraceEvent]) -> io::Result<()> {
+        let line_of = |event: &TraceEvent| event.row.strip_prefix('L')?.parse::<usize>().ok();
+        if events.iter().all(|event| line_of(event).is_none()) {
+            return Ok(());
+        }
+        let mut before = BufReader::with_capacity(READ_BYTES, disk.open(self.path(), 0)?.take(start));
+        let mut lines = 0;
+        while let part @ [_, ..] = before.fill_buf()? {
+            lines += memchr::memchr_iter(b'\n', part).count();
+            let length = part.len();
+            before.consume(length);
+        }
+        events
+            .iter_mut()
+            .for_each(|event| event.row = line_of(event).map_or_else(|| event.row.clone(), |line| format!("L{}", lines + line)));
+        Ok(())
+    }
+
     /// Returns true if a row only holds a call of a tool or its result, as far as its bytes tell without being parsed.
     pub fn is_call(&self, row: &[u8]) -> bool {
         matches!(&self.kind, SourceKind::Session(found) if found.provider.is_call(row))

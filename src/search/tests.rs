@@ -1,7 +1,7 @@
 //! An index that grew with its files finds what a new one finds.
 #![expect(clippy::disallowed_methods, reason = "tests write files")]
 
-use super::{Filter, Searched, Source, find, update};
+use super::{Filter, Searched, Source, find, related, update};
 use crate::engine::search::{MatchTier, Query};
 use crate::engine::{ReadSettings, outline};
 use crate::fsio::{Disk, RealDisk};
@@ -31,7 +31,11 @@ fn answer(id: u32, text: &str) -> String {
 }
 
 fn source(path: &Path) -> Source {
-    let provider = by_name("claude-code").unwrap();
+    source_of("claude-code", path)
+}
+
+fn source_of(client: &str, path: &Path) -> Source {
+    let provider = by_name(client).unwrap();
     let found = Found { provider, path: path.to_owned(), location: provider.locate(path).unwrap() };
     Source::new(found, RealDisk.identify(path).unwrap())
 }
@@ -154,6 +158,40 @@ fn turns_have_the_numbers_of_the_analysis() {
             })
             .unwrap();
     }
+}
+
+/// A client that does not name its rows has their lines in the file, also where a turn is read by itself.
+#[test]
+fn related_turns_have_the_rows_of_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sessions/rollout-2026-01-02T10-00-00-66666666-0000-7000-8000-000000000001.jsonl");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let row = |second: usize, kind: &str, payload: serde_json::Value| {
+        json!({"timestamp": format!("2026-01-02T10:00:{second:02}.000Z"), "type": kind, "payload": payload}).to_string() + "\n"
+    };
+    let message = |second: usize, role: &str, kind: &str, text: &str| {
+        row(second, "response_item", json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}))
+    };
+    let mut rows = row(0, "session_meta", json!({"id": "66666666-0000-7000-8000-000000000001", "cwd": "/w"}));
+    for second in [1, 3, 5] {
+        rows += &message(second, "user", "input_text", &format!("the login, part {second}"));
+        rows += &message(second + 1, "assistant", "output_text", "The login works.");
+    }
+    fs::write(&path, rows).unwrap();
+    let sources = [source_of("codex", &path)];
+    let mut expected = Vec::new();
+    sources[0].read(&RealDisk, &mut TracePosition::default(), &mut |_, event| expected.push((event.block, event.row))).unwrap();
+    assert_eq!(expected.iter().map(|(_, row)| row.as_str()).collect::<Vec<_>>(), ["L2", "L3", "L4", "L5", "L6", "L7"]);
+    let mut index = SearchIndex::in_memory().unwrap();
+    let indexed =
+        update(&RealDisk, &mut index, &sources, true, &|_, _| {}, &mut |path, error| panic!("{path:?}: {error}")).unwrap();
+    let session_of = |source: usize| source.to_string();
+    let searched =
+        Searched { disk: &RealDisk, sources: &sources, session_of: &session_of, is_wanted: &|_| true, adjust: None, now: 0 };
+    let turns = related(&searched, &index, &indexed, &Query::of_text("login")).unwrap();
+    let found: Vec<(u32, String)> =
+        turns.into_iter().flat_map(|turn| turn.events).map(|event| (event.block, event.row)).collect();
+    assert_eq!(found, expected);
 }
 
 #[test]
