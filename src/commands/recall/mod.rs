@@ -265,6 +265,8 @@ fn removed(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Work
 /// calls, in shares of the query. Both were chosen on half of the real projects and are better on the others.
 const RECENT: f32 = 0.3;
 const CALL_WORTH: f32 = 0.05;
+/// The worth of a part of the newest block beside one of the oldest, in shares of the query.
+const RECENT_WORTH: f32 = 0.03;
 
 /// Returns the parts of documents that match a query, the best first.
 fn best_blocks(
@@ -281,8 +283,11 @@ fn best_blocks(
     let mut ranked = found.ranked(&[]);
     ranked.iter_mut().for_each(|block| block.score *= 1.0 + RECENT * block.passage as f32 / passages.len() as f32);
     ranked.sort_by(|one, other| other.score.total_cmp(&one.score));
-    let worth = |passage: &Passage<'_>| if passage.kind == PassageKind::Call { CALL_WORTH } else { 0.0 };
-    let stretches = found.stretches(&passages.iter().map(worth).collect::<Vec<f32>>(), &[]);
+    let worth = |(place, passage): (usize, &Passage<'_>)| {
+        let of_call = if passage.kind == PassageKind::Call { CALL_WORTH } else { 0.0 };
+        of_call + RECENT_WORTH * place as f32 / passages.len() as f32
+    };
+    let stretches = found.stretches(&passages.iter().enumerate().map(worth).collect::<Vec<f32>>(), &[]);
     let name = quoted_word(&env.name_of(&workspace.path, &workspace.location.id));
     let blocks = |count: usize| -> Vec<RecalledBlock> {
         let mut texts: HashMap<usize, String> = print(&passages, &stretches[..count]).into_iter().collect();
