@@ -6,6 +6,7 @@ use crate::commands::show::{ShowReport, ShownBlock};
 use crate::commands::sidecar::polish;
 use crate::commands::status;
 use crate::engine::pack::{Source, Sources, contents_of};
+use crate::engine::shown;
 use crate::engine::sidecar::written_by;
 use crate::engine::summary::{Contents, Point, PointKind, SessionSummary, TurnSummary, needed, summarize};
 use crate::model::{As, Block, BlockNumber, Housekeeping, Role, Time, TurnList};
@@ -316,14 +317,14 @@ pub fn contents(env: &Env, workspace: &Workspace<'_>) -> Result<Contents, Comman
     Ok(contents_of(reading, &originals(env, workspace, &needed(reading))?))
 }
 
-/// Returns the originals of blocks, without credentials and control characters. A block whose original is unknown has its current
+/// Returns the originals of blocks, without credentials, and as a terminal shows them. A block whose original is unknown has its current
 /// content.
 pub fn originals(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) -> Result<Sources, CommandError> {
     let reading = &workspace.reading;
     let clean = |text: &str| printable(&reading.known.mask(text)).into_owned();
     let source = |block: &Block, content: &str, readable: &str| Source {
         target: clean(block.target()),
-        text: clean(if block.role == Role::ToolUse { content } else { readable }),
+        text: if block.role == Role::ToolUse { clean(content) } else { clean(&shown(readable)) },
         words: block.words_in(content).map(clean).collect(),
     };
     let current = |numbers: &[BlockNumber]| -> Result<Vec<(BlockNumber, Source)>, CommandError> {

@@ -195,6 +195,26 @@ fn a_pack_names_a_directory_and_an_error_once() {
 }
 
 #[test]
+fn a_failed_call_has_its_error_and_a_search_without_hits_is_none() {
+    let mut rows = Rows::default();
+    rows.prompt("Build the shop");
+    rows.failed_call("Bash", json!({"command": "grep -n error src/a.rs | head"}), "Exit code 1");
+    rows.failed_call(
+        "Bash",
+        json!({"command": "rg -n fail src; ls lib"}),
+        "Exit code 2\nsrc/a.rs:3: fail\nls: lib: No such file",
+    );
+    rows.failed_call("Bash", json!({"command": "make"}), "Exit code 1\n\u{1b}[31merror: no rule\u{1b}[0m");
+    rows.failed_call("Ask", json!({"questions": [{"question": "Now?"}]}), "Nobody answered");
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", rows.file(), 0);
+    let text = pack(&sandbox, "abc1", "2k").unwrap()["text"].as_str().unwrap().to_owned();
+    let listed = "Failed calls:\n- `Ask`: Nobody answered #9\n- `make`: Exit code 1 · error: no rule #7\n\
+        - `rg -n fail src; ls lib`: Exit code 2 · ls: lib: No such file #5\n\n";
+    assert!(text.contains(listed), "{text}");
+}
+
+#[test]
 fn packing() {
     let sandbox = Sandbox::of("tools-and-spill");
     let mut text = String::new();

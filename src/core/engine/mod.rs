@@ -38,7 +38,7 @@ pub use cost::model_prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, Pric
 pub use cost::tokens;
 pub use git_hook::{GitHook, HookError, with_hook, without_hook};
 pub use model_commands::{ModelPolicy, Permission, Spent};
-pub use reduce::{KeptPieces, Reducible, described, hint, marker};
+pub use reduce::{KeptPieces, Reducible, described, hint, marker, shown};
 pub use report::advice::{Advice, Forecast, Suggestion, SuggestionKind, expiring, is_worth_looking};
 pub use report::change_groups::{ChangeGroup, change_groups};
 pub use report::check::{CHECKS, Check, CheckLimits, Checked, LocatedSecret, Violation, violations};

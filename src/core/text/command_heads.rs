@@ -6,7 +6,7 @@ use crate::text::shell::{SimpleCommand, Word, simple_commands};
 
 word_lists! {
     "command_heads.txt":
-    WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE, TRIVIAL, GENERIC, RUNS_TARGETS, RUNS_SCRIPTS,
+    WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE, LOOKUPS, TRIVIAL, GENERIC, RUNS_TARGETS, RUNS_SCRIPTS,
     PUBLISHING, GROUPS, LEAVES, WRAPPER_VALUES,
 }
 
@@ -62,6 +62,11 @@ pub fn head(simple: &SimpleCommand) -> Option<String> {
         head.extend(subcommands(&program, rest));
     }
     Some(head.join(" "))
+}
+
+/// Returns true if a program only looks for something.
+pub fn is_lookup(program: &str) -> bool {
+    LOOKUPS.contains(&program)
 }
 
 /// Returns true if a head says nothing about a project, as `ls`.

@@ -9,11 +9,11 @@ use crate::engine::memory::missing_program;
 use crate::engine::report::label::split_directory;
 use crate::engine::search::Query;
 use crate::engine::summary::{
-    Part, PointKind, SessionSummary, Told, error_line, functions_in_work, is_chatter, is_client_command, own_words,
+    Part, PointKind, SessionSummary, Told, error_line, functions_in_work, is_chatter, is_client_command, looks_up, own_words,
 };
 use crate::engine::{Analysis, TurnForm, files_in_work, label, mask, plural};
 use crate::model::paths::{is_absolute, is_windows_text, relative};
-use crate::model::{Block, BlockKind, BlockNumber, Conventions, ToolVerb, Turn, Zone, starts_with_any};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, Tool, ToolVerb, Turn, Zone, starts_with_any};
 use crate::text::cut::{cut, one_line};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -272,9 +272,16 @@ impl Units {
         others.iter().for_each(|(block, target)| successes.add(block, target));
         let mut errors: Vec<(String, BlockNumber, Vec<String>)> = Vec::new();
         for (block, target) in failed.into_iter().filter(|(block, target)| successes.after(block, target).is_none()) {
-            let Some(error) = sources.get(&block.number).and_then(|source| failure(&source.text, conventions)) else { continue };
-            let call = cut(&one_line(relative(split_directory(&target).1, reading.directory())), FAILED_CHARACTERS);
-            let call = format!("`{}`", mask(&call));
+            let Some((source, tool)) = sources.get(&block.number).zip(block.tool.as_deref()) else { continue };
+            let Some(error) = failure(&source.text, tool, &target, conventions) else { continue };
+            let call = relative(split_directory(&target).1, reading.directory());
+            let call = match tool.verb {
+                verb if verb == ToolVerb::Run || verb.names_file() => call.to_owned(),
+                // Numbers and lists of values tell nothing.
+                _ if call.starts_with(['[', '{']) => tool.name.to_string(),
+                _ => format!("{} {call}", tool.name),
+            };
+            let call = format!("`{}`", mask(&cut(&one_line(&call), FAILED_CHARACTERS)));
             let cause = missing_program(&error).unwrap_or(&error);
             match errors.iter_mut().find(|(known, ..)| missing_program(known).unwrap_or(known) == cause) {
                 Some((_, _, calls)) => calls.push(call),
@@ -467,8 +474,9 @@ fn pieces_of(line: &str) -> Vec<&str> {
     pieces.filter(is_text).collect()
 }
 
-/// Returns the first and the telling line of an error; of a rejection, the first sentences of the client. `None` if it was cancelled.
-fn failure(text: &str, conventions: &Conventions) -> Option<String> {
+/// Returns the first and the telling line of an error; of a rejection, the first sentences of the client. `None` if the call was
+/// cancelled, or looked for something and found nothing.
+fn failure(text: &str, tool: &Tool, target: &str, conventions: &Conventions) -> Option<String> {
     if conventions.cancelled.iter().any(|mark| text.contains(mark)) {
         return None;
     }
@@ -478,9 +486,12 @@ fn failure(text: &str, conventions: &Conventions) -> Option<String> {
     if starts_with_any(first, &conventions.declined) {
         return Some(first.split(" (").next().unwrap_or_default().to_owned());
     }
-    let error = error_line(&text, conventions).filter(|error| error != first);
-    let lines = [Some(first.to_owned()), error].into_iter().flatten().map(|line| cut(&line, ERROR_CHARACTERS));
-    Some(lines.collect::<Vec<_>>().join(" · "))
+    let Some(error) = error_line(&text, tool, target, conventions) else {
+        let is_search = tool.verb == ToolVerb::Run && looks_up(tool, target);
+        return (!is_search).then(|| cut(first, ERROR_CHARACTERS));
+    };
+    let (first, error) = (cut(first, ERROR_CHARACTERS), cut(&error, ERROR_CHARACTERS));
+    Some(if first == error { first } else { format!("{first} · {error}") })
 }
 
 /// Returns a command without the part that cuts its output.

@@ -20,6 +20,12 @@ pub fn lines(text: &str) -> Vec<Cow<'_, str>> {
         .collect()
 }
 
+/// Returns a text as a terminal shows it, line by line as [`lines`] does; one without control characters as it is.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    let is_hidden = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.contains(is_hidden) { Cow::Owned(lines(text).join("\n")) } else { Cow::Borrowed(text) }
+}
+
 /// A line without escape sequences and control characters, tabs apart, and without blanks at its end.
 pub(super) fn visible(line: &str) -> Cow<'_, str> {
     let line = line.trim_end();

@@ -22,7 +22,7 @@ mod search;
 mod table;
 
 pub use hint::hint;
-pub use lines::{numbered, without_number};
+pub use lines::{numbered, shown, without_number};
 pub use media::described;
 pub use piece::{ALWAYS, KeptPieces, Line, Piece, extract, names, rendered};
 pub use salience::{Style, declaration, outcomes};

@@ -6,7 +6,9 @@ use crate::provider::rewriter::RECORD;
 
 pub(super) fn conventions() -> Conventions {
     Conventions {
-        envelope_lines: vec!["Chunk ID: ", "Wall time: ", "Original token count: ", "Process exited with code 0", "Exit code: 0"],
+        envelope_lines: vec![
+            "Command: ", "Chunk ID: ", "Wall time: ", "Original token count: ", "Process exited with code 0", "Exit code: 0",
+        ],
         envelope_titles: vec!["Output:"],
         running_lines: vec!["Process running with session ID "],
         status_lines: vec![

@@ -1,5 +1,8 @@
 //! The line of a failed result that tells the error, and whether it speaks of the call or of the code at hand.
+
+use crate::engine::reduce::{declaration, shown, without_number};
 use crate::model::Conventions;
+use crate::text::command_heads::is_lookup;
 use crate::text::errors::{is_verdict, is_warning};
 use crate::text::lists::word_lists;
 use std::borrow::Cow;
@@ -48,7 +51,8 @@ pub fn call_error(text: &str, programs: &[&str], conventions: &Conventions) -> O
     let (rank, line) =
         lines().map(|line| (rank(line, programs), line)).reduce(|best, next| if next.0 > best.0 { next } else { best })?;
     let line = line[..line.floor_char_boundary(MAX_LINE)].to_owned();
-    let is_about_code = lines().any(|line| names_source_line(line) || is_own_code(&line.to_lowercase()));
+    let is_of_code = |line: &str| names_source_line(line) || is_own_code(&line.to_lowercase());
+    let is_about_code = lines().any(|line| is_of_code(line) && !is_hit(line, programs));
     let is_clear = rank >= CLEAR_RANK;
     let subject = match subject(&line, is_about_code) {
         Subject::Environment if !is_clear => Subject::Unknown,
@@ -80,22 +84,55 @@ const VERDICT_RANK: u8 = 4;
 /// The rank from which on a line speaks of a failure.
 const CLEAR_RANK: u8 = 2;
 
-/// Ranks a line as the error: words of a shell or of the program itself are above words about a failure.
+/// Ranks a line as the error: words of a shell or of the program itself are above words about a failure. Lines of code and what a
+/// search found tell nothing.
 fn rank(line: &str, programs: &[&str]) -> u8 {
     let lower = line.to_lowercase();
     if is_aside(line) {
         return u8::from(has_failure_word(&lower));
     }
-    let speaks = |program: &&str| lower.strip_prefix(&program.to_lowercase()).is_some_and(|rest| rest.starts_with(": "));
+    let speaks = |program: &&str| {
+        let name = lower.strip_prefix("/usr/bin/").or_else(|| lower.strip_prefix("/bin/")).unwrap_or(&lower);
+        name.strip_prefix(&program.to_lowercase()).is_some_and(|rest| rest.starts_with(": "))
+    };
+    let is_shell =
+        |shell: &&str| lower.trim_start_matches("/bin/").strip_prefix(*shell).is_some_and(|rest| rest.starts_with(':'));
+    let is_own_word = is_verdict(line) || programs.iter().any(speaks) || SHELLS.iter().any(is_shell);
+    if !is_own_word && (is_code(line) || is_hit(line, programs)) {
+        return 1;
+    }
     // The synopsis explains a call, it does not tell the error.
     let is_cue = !is_usage(line) && (contains_any(&lower, &ENVIRONMENT) || contains_any(&lower, &USAGE));
-    match (is_verdict(line) || programs.iter().any(speaks), is_cue, has_failure_word(&lower)) {
+    match (is_own_word, is_cue || names_exception(line), has_failure_word(&lower)) {
         (true, true, _) => VERDICT_RANK + 1,
         (true, false, _) => VERDICT_RANK,
         (false, true, _) => 3,
         (false, false, true) => 2,
         _ => 1 - u8::from(!line.contains(char::is_alphabetic)),
     }
+}
+
+/// Shells, as they name themselves before an error.
+const SHELLS: &[&str] = &["(eval)", "bash", "sh", "zsh"];
+
+/// Returns true if a line of an output declares a function or type, or ends as only code does.
+fn is_code(line: &str) -> bool {
+    let text = without_number(line);
+    let numbered = text.split_once(':').filter(|(number, _)| number.parse::<u32>().is_ok());
+    let text = numbered.map_or(text, |(_, text)| text).trim();
+    declaration(text).is_some() || text.ends_with([';', '{']) || text.starts_with("raise ")
+}
+
+/// Returns true if a line is a hit of a search: all programs only look for something, and it begins with a place in a file.
+fn is_hit(line: &str, programs: &[&str]) -> bool {
+    let searches = !programs.is_empty() && programs.iter().all(|program| is_lookup(program));
+    searches && line.split(':').nth(1).is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+/// Returns true if a line begins with the name of an exception: `json.decoder.JSONDecodeError: Extra data`.
+fn names_exception(line: &str) -> bool {
+    let name = line.split_once(": ").map_or("", |(name, _)| name);
+    name.len() > 5 && !name.contains(' ') && (name.ends_with("Error") || name.ends_with("Exception"))
 }
 
 /// Returns the subject of an error line. `is_about_code`: another line of the result names a line of a source file.
@@ -232,24 +269,13 @@ fn lines<'a>(text: &'a str, conventions: &'a Conventions) -> impl Iterator<Item 
         .map(|line| &line[..line.floor_char_boundary(MAX_SEARCHED)])
 }
 
-/// Returns the start and the end of a text without control sequences.
+/// Returns the start and the end of a text as a terminal shows it.
 fn plain(text: &str) -> Cow<'_, str> {
-    let mut kept = Cow::Borrowed(text);
-    if text.len() > 2 * MAX_BYTES {
-        let start = &text[..text.floor_char_boundary(MAX_BYTES)];
-        kept = Cow::Owned(format!("{start}\n{}", &text[text.ceil_char_boundary(text.len() - MAX_BYTES)..]));
+    if text.len() <= 2 * MAX_BYTES {
+        return shown(text);
     }
-    if !kept.contains('\u{1b}') {
-        return kept;
-    }
-    let mut found = String::with_capacity(kept.len());
-    let mut parts = kept.split('\u{1b}');
-    found.push_str(parts.next().unwrap_or_default());
-    for part in parts {
-        let end = part.find(|character: char| character.is_ascii_alphabetic()).map_or(part.len(), |end| end + 1);
-        found.push_str(&part[end..]);
-    }
-    Cow::Owned(found)
+    let (start, end) = (&text[..text.floor_char_boundary(MAX_BYTES)], &text[text.ceil_char_boundary(text.len() - MAX_BYTES)..]);
+    Cow::Owned(format!("{}\n{}", shown(start), shown(end)))
 }
 
 /// Returns true for the first line of a synopsis.
@@ -257,9 +283,12 @@ fn is_usage(line: &str) -> bool {
     line[..line.floor_char_boundary(6)].eq_ignore_ascii_case("usage:")
 }
 
+/// Start of a line about a package whose tests passed.
+const PASSED: [&str; 2] = ["ok ", "ok\t"];
+
 fn is_aside(line: &str) -> bool {
     let lower = line.to_lowercase();
-    is_warning(line) || ASIDES.iter().any(|aside| lower.starts_with(aside))
+    is_warning(line) || ASIDES.iter().any(|aside| lower.starts_with(aside)) || PASSED.iter().any(|start| lower.starts_with(start))
 }
 
 fn has_failure_word(lower: &str) -> bool {
@@ -301,6 +330,16 @@ mod tests {
         check("ls: /x/y: No such file or directory", &["ls"], "ls: /x/y: No such file or directory", Subject::MissingName);
         check("tool: cannot write two files to one", &["tool"], "tool: cannot write two files to one", Subject::Unknown);
         check("\u{1b}[31mboom\u{1b}[0m", &[], "boom", Subject::Unknown);
+        check("3: fn fail(error: &str) {\ncannot fail", &["x"], "cannot fail", Subject::Unknown);
+        check("ok  a/b 0.3s [no tests to run]\na_test.go:3: expected 1", &["go"], "a_test.go:3: expected 1", Subject::OwnCode);
+        check("raise JSONError(\"x\")\njson.JSONError: Extra data", &["python3"], "json.JSONError: Extra data", Subject::Unknown);
+        check("a.rs:7: cannot be\nrg: b: No such file", &["rg"], "rg: b: No such file", Subject::MissingName);
+        check(
+            "a.rs:7: cannot be\nzsh:1: no matches found: b*",
+            &["rg", "head"],
+            "zsh:1: no matches found: b*",
+            Subject::MissingName,
+        );
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use super::cleaning::{unshortened, without_tags};
 use super::{Contents, Part, is_reply};
 use crate::engine::analysis::Successes;
-use crate::engine::memory::call_error;
+use crate::engine::memory::{Subject, call_error};
 use crate::engine::reduce::outcomes;
 use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Outdated, Role, Tool, ToolVerb, Turn, starts_with_any};
+use crate::text::command_heads::{heads, is_lookup};
 use crate::text::shell::{SimpleCommand, simple_commands};
 use rustc_hash::FxHashMap;
 
@@ -84,10 +85,10 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
             // The user declined a call with words of their own; the agent made a call in a wrong form; or it looked for something
             // that is not there, and continued.
             let is_misuse = starts_with_any(content.trim_start(), &conventions.error_tags);
-            if is_reply(block) || is_misuse || place < continued && looks_up(tool) {
+            if is_reply(block) || is_misuse || place < continued && looks_up(tool, &tool.target) {
                 continue;
             }
-            if let Some(text) = error_line(&unshortened(block, content, conventions), conventions) {
+            if let Some(text) = error_line(&unshortened(block, content, conventions), tool, &tool.target, conventions) {
                 let error = Part::new(&text, block.number);
                 // The error is resolved if the analysis reports it, or if the same call succeeded later in the same turn.
                 let made_good = matches!(block.usefulness.outdated, Some((Outdated::Succeeded, _)))
@@ -137,28 +138,24 @@ fn settled(blocks: &[&Block], contents: &Contents) -> usize {
     proof.max(late)
 }
 
-/// Programs that only look for something.
-const LOOKUPS: &[&str] = &[
-    "[", "cat", "cd", "echo", "egrep", "fd", "file", "find", "grep", "head", "jq", "ls", "rg", "sed", "sort", "stat", "tail",
-    "test", "wc", "which",
-];
-
-/// Returns true if a call only looks for something: a read, a search, or a command of such programs.
-fn looks_up(tool: &Tool) -> bool {
-    let is_lookup = |command: &SimpleCommand| {
+/// Returns true if a call only looks for something: a read, a search, or a command of such programs. `target` is the target of the
+/// call, before any change.
+pub fn looks_up(tool: &Tool, target: &str) -> bool {
+    let only_looks = |command: &SimpleCommand| {
         let words: Vec<&str> = command.words.iter().map(|word| &*word.text).collect();
-        words.first().is_none_or(|program| LOOKUPS.contains(program))
+        words.first().is_none_or(|program| is_lookup(program))
             && !words.iter().any(|word| word.starts_with("-i") && words[0] == "sed")
     };
     match tool.verb {
         ToolVerb::Read | ToolVerb::Search => true,
-        ToolVerb::Run => simple_commands(&tool.target).iter().all(is_lookup),
+        ToolVerb::Run => simple_commands(target).iter().all(only_looks),
         _ => false,
     }
 }
 
-/// Returns the line with the error message; `None` if the user declined the call, or if there is only an exit code.
-pub fn error_line(content: &str, conventions: &Conventions) -> Option<String> {
+/// Returns the line with the error message; `None` if the user declined the call, or if no line of a command tells its failure: there is
+/// only an exit code, or only what a lookup found. `target` is the target of the call, before any change.
+pub fn error_line(content: &str, tool: &Tool, target: &str, conventions: &Conventions) -> Option<String> {
     let content = without_tags(content, conventions);
     let declined = starts_with_any(content.trim_start(), &conventions.declined);
     if declined || conventions.cancelled.iter().any(|text| content.contains(text)) {
@@ -166,7 +163,12 @@ pub fn error_line(content: &str, conventions: &Conventions) -> Option<String> {
     }
     // Lines are quoted as they are, so one with control sequences is not.
     let plain: Vec<&str> = content.lines().filter(|line| !line.contains('\u{1b}')).collect();
-    call_error(&plain.join("\n"), &[], conventions).map(|error| error.line)
+    let is_command = tool.verb == ToolVerb::Run;
+    let heads = if is_command { heads(target) } else { Vec::new() };
+    let programs: Vec<&str> = heads.iter().filter_map(|head| head.split(' ').next()).collect();
+    let error = call_error(&plain.join("\n"), &programs, conventions)?;
+    let is_about_call = matches!(error.subject, Subject::Environment | Subject::Usage | Subject::MissingName);
+    (!is_command || is_about_call || error.is_clear && !looks_up(tool, target)).then_some(error.line)
 }
 
 /// Returns true if a command runs tests, and does not only print a file about them.
@@ -281,7 +283,13 @@ mod tests {
             ("Chunk ID: 1a\nProcess exited with code 1\nOutput:\nno such thing", Some("no such thing")),
             ("", None),
         ] {
-            assert_eq!(error_line(content, &conventions).as_deref(), expected, "{content}");
+            let tool = Tool::new("Bash", ToolVerb::Run, "make");
+            assert_eq!(error_line(content, &tool, &tool.target, &conventions).as_deref(), expected, "{content}");
+        }
+        let hits = "Exit code 1\nsrc/a.rs:12: return the error to the caller";
+        for (command, expected) in [("grep -rn error src; ls x", None), ("make", hits.lines().nth(1))] {
+            let tool = Tool::new("Bash", ToolVerb::Run, command);
+            assert_eq!(error_line(hits, &tool, command, &conventions).as_deref(), expected, "{command}");
         }
     }
 }
