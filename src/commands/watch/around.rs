@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 /// The number of other sessions that are shown, newest first.
 const OTHERS: usize = 5;
 
-/// Returns the directories to watch: those of the session and the log and, if `follows` is true, those of the project's sessions. A
-/// directory that does not exist is replaced with its nearest existing ancestor.
-pub(super) fn directories(env: &Env, session: Option<&Path>, follows: bool) -> BTreeMap<PathBuf, Depth> {
+/// Returns the directories to watch: those of the session and the log and, if `follows` is true, those of the project's sessions and of
+/// the file that `name` can be. A directory that does not exist is replaced with its nearest existing ancestor.
+pub(super) fn directories(env: &Env, session: Option<&Path>, name: Option<&str>, follows: bool) -> BTreeMap<PathBuf, Depth> {
     let mut wanted: Vec<(PathBuf, Depth)> = Vec::new();
     if let Ok(store) = env.store_directory() {
         wanted.push((store, Depth::Entries));
@@ -27,6 +27,8 @@ pub(super) fn directories(env: &Env, session: Option<&Path>, follows: bool) -> B
         wanted.extend(parents.into_iter().flatten());
     }
     if follows {
+        let file = name.map(|name| env.directory.join(name));
+        wanted.extend(file.and_then(|file| Some((file.parent()?.to_owned(), Depth::Entries))));
         let project = env.disk.resolve(&env.directory).unwrap_or_else(|_| env.directory.clone());
         for provider in PROVIDERS {
             for root in provider.roots(&env.places) {

@@ -28,6 +28,7 @@ const ASK_WHO_HAS_IT: Duration = Duration::from_secs(5);
 /// The time without writes after which a newer session replaces this one, so that the screen does not alternate between two active
 /// sessions.
 const QUIET: Duration = Duration::from_secs(10);
+const UNNOTIFIED: &str = "file notifications are not available: aperture checks every second";
 /// The number of newly stale blocks that the screen keeps.
 const REMEMBERED: usize = 10;
 /// The number of bytes in which the first line feed of a file is expected.
@@ -232,11 +233,19 @@ impl<'a> Watch<'a> {
 
     fn watch_directories(&mut self) -> Result<(), CommandError> {
         let follows = self.session_name().is_none() || self.shown.is_none();
-        let directories = around::directories(&self.env, self.shown.as_ref().map(|shown| &*shown.found.path), follows);
-        if !self.watcher.watch(self.env.disk, &directories) {
-            self.note("file notifications are not available: aperture checks every second".to_owned())?;
+        let session = self.shown.as_ref().map(|shown| &*shown.found.path);
+        let name = self.arguments.session.as_deref().or(self.env.session());
+        let directories = || around::directories(&self.env, session, name, follows);
+        let mut wanted = directories();
+        loop {
+            let all = self.watcher.watch(self.env.disk, &wanted);
+            // A directory that was made before its parent was watched gives no event.
+            let made = directories();
+            if wanted == made {
+                return if all { Ok(()) } else { self.note(UNNOTIFIED.to_owned()) };
+            }
+            wanted = made;
         }
-        Ok(())
     }
 
     /// Reads the session if it changed, and reports the events.
