@@ -12,6 +12,7 @@ use crate::engine::summary::{Contents, Point, PointKind, SessionSummary, TurnSum
 use crate::model::{As, Block, BlockNumber, Housekeeping, Role, Time, TurnList};
 use crate::output::{Paint, Report, Style, age, clip, days, padded, plural, printable, times_of_day, wrap};
 use crate::text::cut::one_line;
+use crate::text::shell::quoted_word;
 use crate::workspace::{PlanError, Workspace};
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -94,6 +95,7 @@ fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> 
         turns: turns.into_iter().map(identified).collect(),
         full,
         format: arguments.format,
+        name: quoted_word(&env.name_of(&workspace.path, &workspace.location.id)),
     })
 }
 
@@ -155,6 +157,9 @@ pub struct SummaryReport {
     pub full: Option<ShowReport>,
     #[serde(skip)]
     pub format: SummaryFormat,
+    /// Name of the session in commands.
+    #[serde(skip)]
+    pub name: String,
 }
 
 /// Number of turn headers on the first screen.
@@ -207,7 +212,8 @@ impl SummaryReport {
             }
             if hidden > 0 {
                 let earlier = plural(hidden, "earlier turn");
-                line(Some(Paint::Dim), &clip(&format!("{earlier}: aperture summary --turns 1..{hidden}"), style.width));
+                let command = format!("aperture summary --turns 1..{hidden} -s {}", self.name);
+                line(Some(Paint::Dim), &clip(&format!("{earlier}: {command}"), style.width));
             }
         } else {
             let mut day = String::new();
@@ -247,14 +253,12 @@ impl SummaryReport {
         let number = format!("{:>digits$}", turn.number);
         let room = style.width.saturating_sub(digits + 2);
         let left = if turn.live { "" } else { " (left)" };
-        let asked = turn.summary.points.first().filter(|point| self.current.is_some() && point.kind.label() == "asked");
-        let header = match asked {
-            Some(asked) => {
-                let outcome = turn.outcomes.iter().map(|outcome| outcome.words()).next().unwrap_or_default();
-                let time = turn.time.map(times_of_day(style)).unwrap_or_default();
-                format!("{time:<5}  {outcome:<OUTCOME$}  {}{left}", asked.text())
-            }
-            None => format!("{}{left}", turn.header.text),
+        let header = if self.current.is_some() {
+            let outcome = turn.outcomes.iter().map(|outcome| outcome.words()).next().unwrap_or_default();
+            let time = turn.time.map(times_of_day(style)).unwrap_or_default();
+            format!("{time:<5}  {outcome:<OUTCOME$}  {}{left}", turn.subject)
+        } else {
+            format!("{}{left}", turn.header.text)
         };
         let header = clip(&header, room);
         let header = if turn.live { header } else { style.paint(Paint::Dim, &header) };

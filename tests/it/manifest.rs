@@ -13,6 +13,12 @@ impl Rows {
         self.0.push(json!({"type": "user", "message": {"role": "user", "content": text}}));
     }
 
+    pub fn answer(&mut self, text: &str) {
+        let message = json!({"id": format!("m{}", self.0.len()), "role": "assistant", "model": "claude-opus-4-5-20251101",
+            "content": [{"type": "text", "text": text}]});
+        self.0.push(json!({"type": "assistant", "message": message}));
+    }
+
     pub fn call(&mut self, tool: &str, input: Value, result: &str) {
         let id = format!("t{}", self.0.len());
         let message = json!({"id": format!("m{}", self.0.len()), "role": "assistant", "model": "claude-opus-4-5-20251101",

@@ -209,7 +209,7 @@ fn a_failed_call_has_its_error_and_a_search_without_hits_is_none() {
     let sandbox = Sandbox::new();
     sandbox.session("abc1", rows.file(), 0);
     let text = pack(&sandbox, "abc1", "2k").unwrap()["text"].as_str().unwrap().to_owned();
-    let listed = "Failed calls:\n- `Ask`: Nobody answered #9\n- `make`: Exit code 1 · error: no rule #7\n\
+    let listed = "Failed calls:\n- `Ask Now?`: Nobody answered #9\n- `make`: Exit code 1 · error: no rule #7\n\
         - `rg -n fail src; ls lib`: Exit code 2 · ls: lib: No such file #5\n\n";
     assert!(text.contains(listed), "{text}");
 }

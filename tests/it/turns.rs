@@ -1,5 +1,6 @@
 //! Requests for turns, by the user and by the model.
 
+use crate::manifest::Rows;
 use crate::mcp::{Server, open_in_client};
 use crate::obeying::{sandbox, say, session, set};
 use crate::sandbox::Sandbox;
@@ -306,4 +307,31 @@ fn a_block_requests_turns() {
     say(&sandbox, &with_block("I need more.", &requests));
     let told = answers(&sandbox);
     assert!(told.contains("said: The retry limit is 3.") && told.contains("no turn 70; the session has turns 1..5"), "{told}");
+}
+
+#[test]
+fn a_turn_is_told_by_what_came_of_it() {
+    let mut rows = Rows::default();
+    rows.prompt("Plan the shop in three steps");
+    rows.call("TodoWrite", json!({"todos": [{"content": "Draw the door", "status": "pending"}]}), "noted");
+    rows.answer("The plan is made.");
+    rows.prompt("Commit what is done");
+    rows.call("Bash", json!({"command": "git -C /w/shop commit -qam 'Round once'"}), "");
+    rows.answer("Done.");
+    rows.prompt("Is there a command to move a worktree?");
+    let trial = "cd /tmp && git init t && cd t && git commit --allow-empty -m init";
+    rows.call("Bash", json!({"command": trial}), "[main (root-commit) 1a2b3c4] init");
+    rows.answer("There is one.");
+    rows.prompt("Thank you, that is all for the shop today");
+    rows.answer("Goodbye then.");
+    rows.prompt("<command-name>/exit</command-name>\n<command-message>exit</command-message>\n<command-args></command-args>");
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", rows.file(), 0);
+    let summary = sandbox.json(&["summary", "abc1"], "aperture.summary/2");
+    let outcomes = summary["turns"].as_array().unwrap().iter().map(|turn| turn["outcomes"][0]["kind"].as_str().unwrap());
+    assert_eq!(outcomes.take(4).collect::<Vec<_>>(), ["answered", "committed", "answered", "answered"]);
+    let text = summary["current"]["text"].as_str().unwrap();
+    // The plan was left behind.
+    assert!(text.contains("state: answered") && !text.contains("Draw the door"), "{text}");
+    assert!(text.contains("Round once") && !text.contains("init"), "{text}");
 }

@@ -7,6 +7,10 @@ use std::path::PathBuf;
 /// The start of a result of a call that the user rejected.
 const REJECTED: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected and nothing was written.";
 
+/// The words in it that say so, and those of a digest, which does not quote the client.
+const REJECTION: &str = "The user doesn't want to proceed with this tool use.";
+const TOLD_REJECTION: &str = ": rejected Bash rm -r target";
+
 const PRESETS: &[&str] = &["lossless", "light", "balanced", "aggressive", "layers", "handoff"];
 
 /// A session under construction, and the words of a person in it.
@@ -134,7 +138,7 @@ impl Talk {
                     true,
                     json!({"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected"}),
                 );
-                self.words.push("The user doesn't want to proceed with this tool use.".to_owned());
+                self.words.push(REJECTION.to_owned());
             }
         }
     }
@@ -204,7 +208,8 @@ fn sent(sandbox: &Sandbox) -> String {
 
 fn check(name: &str, words: &[String], sent: &str) {
     for words in words {
-        assert!(sent.contains(&**words), "{name}: {words:?} is not sent");
+        let is_told = words == REJECTION && sent.contains(TOLD_REJECTION);
+        assert!(is_told || sent.contains(&**words), "{name}: {words:?} is not sent");
     }
 }
 

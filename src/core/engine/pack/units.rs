@@ -274,12 +274,11 @@ impl Units {
         for (block, target) in failed.into_iter().filter(|(block, target)| successes.after(block, target).is_none()) {
             let Some((source, tool)) = sources.get(&block.number).zip(block.tool.as_deref()) else { continue };
             let Some(error) = failure(&source.text, tool, &target, conventions) else { continue };
-            let call = relative(split_directory(&target).1, reading.directory());
             let call = match tool.verb {
-                verb if verb == ToolVerb::Run || verb.names_file() => call.to_owned(),
-                // Numbers and lists of values tell nothing.
-                _ if call.starts_with(['[', '{']) => tool.name.to_string(),
-                _ => format!("{} {call}", tool.name),
+                verb if verb == ToolVerb::Run || verb.names_file() => {
+                    relative(split_directory(&target).1, reading.directory()).to_owned()
+                }
+                _ => label(block),
             };
             let call = format!("`{}`", mask(&cut(&one_line(&call), FAILED_CHARACTERS)));
             let cause = missing_program(&error).unwrap_or(&error);

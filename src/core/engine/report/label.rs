@@ -14,7 +14,7 @@ pub fn label(block: &Block) -> String {
     let tool = block.tool.as_deref();
     match (block.kind, tool) {
         (BlockKind::ToolUse | BlockKind::ToolResult, Some(tool)) => {
-            let target = short_target(&tool.target, tool.verb.names_file());
+            let target = first_text(short_target(&tool.target, tool.verb.names_file()));
             if target.is_empty() { tool.name.to_string() } else { format!("{} {target}{}", tool.name, lines(tool)) }
         }
         (BlockKind::Attachment, _) if !block.label.is_empty() => block.label.replace('_', " "),
@@ -23,6 +23,16 @@ pub fn label(block: &Block) -> String {
         (BlockKind::Document, _) if !block.media.documents.is_empty() => described(block.kind, &block.media),
         _ => format!("\"{}\"", without_marker(block)),
     }
+}
+
+/// Returns the first text with a letter in a list or an object, which can be cut; empty if there is none. Other targets are returned
+/// unchanged.
+fn first_text(target: &str) -> &str {
+    if !target.starts_with(['[', '{']) {
+        return target;
+    }
+    let texts = target.split(":\"").skip(1).map(|text| text.split('"').next().unwrap_or_default());
+    texts.into_iter().find(|text| text.contains(char::is_alphabetic)).unwrap_or_default()
 }
 
 /// Returns the start of the text of a block, without the marker line of a shortened block.

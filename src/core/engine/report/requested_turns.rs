@@ -254,6 +254,7 @@ mod tests {
             live: true,
             blocks: Some((number * 10, number * 10 + 9)),
             header: Headline { text: format!("topic {number}"), tokens: 0 },
+            subject: String::new(),
             summary: Summary { text: format!("asked: question {number}\nsaid: answer {number}"), ..Summary::default() },
             outcomes: Vec::new(),
             needs: Vec::new(),

@@ -7,7 +7,7 @@
 use super::need::Need;
 use super::select::{Selection, Text, select};
 use crate::engine::reduce::{KeptPieces, Outline, Piece, Reducible, declaration, extract, numbered, outline, without_number};
-use crate::engine::report::summary::{Point, PointKind};
+use crate::engine::report::summary::{Point, PointKind, own_words};
 use crate::engine::{Analysis, amount, choices, is_compacted, items, label, mask, terms_of};
 use crate::model::{Block, BlockKind, BlockNumber, Conventions, Level, Role, ToolVerb, Zone, starts_with_any};
 use crate::text::cut::cut;
@@ -219,8 +219,15 @@ fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], head
         let is_repeated = || old[at + 1..].iter().any(|later| later.words == other.words);
         if !other.words.is_empty() && Some(at) != place && !is_repeated() {
             let tool = other.block.tool.as_deref().filter(|_| other.block.kind == BlockKind::ToolResult);
-            let of = tool.map(|_| format!(" ({})", subject(other.block))).unwrap_or_default();
-            let _ = write!(said, "\n#{}{of}: {}{}", other.block.number, prompt_words(other, false), chosen(other.block.number));
+            let (number, call) = (other.block.number, subject(other.block));
+            let conventions = reading.session.conventions;
+            let is_own = |words: &String| own_words(other.block, words, conventions).is_some();
+            let _ = match tool {
+                // The sentence of the client about a rejection is not the user's.
+                Some(_) if !other.words.iter().any(is_own) => write!(said, "\n#{number}: rejected {call}"),
+                Some(_) => write!(said, "\n#{number} ({call}): {}{}", prompt_words(other, false), chosen(number)),
+                None => write!(said, "\n#{number}: {}{}", prompt_words(other, false), chosen(number)),
+            };
         }
         for words in other.queued {
             let _ = write!(said, "\nafter #{}: {}", other.block.number, bounded_words(words.trim()));

@@ -29,14 +29,15 @@ const BRIEF_CHARACTERS: usize = 140;
 const SHORT_GOAL: usize = 6;
 /// Number of the latest edits that are searched for declarations.
 const LATEST_EDITS: usize = 40;
+/// Turns with a prompt after which a plan that they did not touch is over.
+const PLAN_TURNS: usize = 3;
 /// Errors that are older than this number of steps are not listed as next steps.
 const RECENT_STEPS: u32 = 6;
 
 /// Returns the key points of a session, within the token limit.
 pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts<'_>]) -> SessionSummary {
     let live: Vec<&TurnFacts<'_>> = told.iter().filter(|told| told.live).collect();
-    let blocks = live.iter().flat_map(|told| &told.turn.blocks).filter_map(|number| reading.block(*number));
-    let items = plan(blocks, contents, &reading.session.conventions.plans);
+    let items = items(reading, contents, &live);
     let points = [
         (PointKind::Objective, objective(&live)),
         (PointKind::Replied, live.iter().rev().flat_map(|told| told.replied.iter().rev()).take(REPLIED).cloned().collect()),
@@ -56,8 +57,7 @@ pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts
 /// Returns the key points of a session for an agent that continues it: a few entries each, in short form.
 pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFacts<'_>]) -> Vec<Point> {
     let live: Vec<&TurnFacts<'_>> = told.iter().collect();
-    let blocks = live.iter().flat_map(|told| &told.turn.blocks).filter_map(|number| reading.block(*number));
-    let items = plan(blocks, contents, &reading.session.conventions.plans);
+    let items = items(reading, contents, &live);
     let with = |status: Status| items.iter().filter(move |item| item.status == status).map(Item::part);
     let mut next: Vec<Part> = with(Status::Current).chain(with(Status::Open)).take(BRIEFED).collect();
     let open = live.last().map(|told| told.open()).unwrap_or_default();
@@ -79,6 +79,18 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
         Point { kind, parts: parts.into_iter().filter(|part| !part.text.is_empty()).map(short).collect() }
     });
     points.into_iter().filter(|point| !point.parts.is_empty()).collect()
+}
+
+/// Returns the items of the plan; of one that later turns left behind, only those that are done.
+fn items(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -> Vec<Item> {
+    let blocks = |told: &&TurnFacts<'_>| told.turn.blocks.iter().filter_map(|number| reading.block(*number)).collect::<Vec<_>>();
+    let mut items = plan(live.iter().flat_map(blocks), contents, &reading.session.conventions.plans);
+    let is_plan = |block: &&Block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Plan);
+    let later = live.iter().rev().take_while(|told| !blocks(told).iter().any(is_plan));
+    if later.filter(|told| !told.asked.is_empty()).count() >= PLAN_TURNS {
+        items.retain(|item| item.status == Status::Done);
+    }
+    items
 }
 
 fn latest(mut parts: Vec<Part>) -> Vec<Part> {
@@ -308,7 +320,7 @@ fn state(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
         parts.push(Part { text: format!("tests before: {words}"), block: Some(block) });
     }
     let done = items.iter().filter(|item| item.status == Status::Done).count();
-    if !items.is_empty() {
+    if done < items.len() {
         parts.push(Part::counted(format!("plan: {done} of {} done", items.len())));
     }
     parts

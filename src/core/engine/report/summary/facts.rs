@@ -1,13 +1,13 @@
 //! Facts of a turn: edits, tests, commits, errors, interruptions.
 
 use super::cleaning::{unshortened, without_tags};
-use super::{Contents, Part, is_reply};
+use super::{Contents, Part, is_client_command, is_reply};
 use crate::engine::analysis::Successes;
 use crate::engine::memory::{Subject, call_error};
 use crate::engine::reduce::outcomes;
 use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Outdated, Role, Tool, ToolVerb, Turn, starts_with_any};
-use crate::text::command_heads::{heads, is_lookup};
+use crate::text::command_heads::{head, heads, is_lookup};
 use crate::text::shell::{SimpleCommand, simple_commands};
 use rustc_hash::FxHashMap;
 
@@ -113,7 +113,10 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
                 facts.tests = Some((passed, failed, block.number));
             }
             if commits(tool) {
-                facts.commits.extend(content.lines().filter_map(commit).map(|text| Part::new(&text, block.number)));
+                let shown: Vec<String> = content.lines().filter_map(commit).collect();
+                // A quiet commit prints nothing.
+                let subjects = if shown.is_empty() { quiet_commit(tool).into_iter().collect() } else { shown };
+                facts.commits.extend(subjects.iter().map(|text| Part::new(text, block.number)));
             }
         }
     }
@@ -131,7 +134,7 @@ fn settled(blocks: &[&Block], contents: &Contents) -> usize {
         let content = contents.get(&block.number).map_or("", String::as_str);
         let Some(tool) = block.tool.as_deref().filter(|tool| tool.verb == ToolVerb::Run && !block.error) else { return false };
         let passed = || runs_tests(&tool.target) && tests(content).is_some_and(|(_, failed)| failed == 0);
-        passed() || commits(tool) && content.lines().any(|line| commit(line).is_some())
+        passed() || commits(tool) && (quiet_commit(tool).is_some() || content.lines().any(|line| commit(line).is_some()))
     };
     let proof = results().find(|(_, block)| is_proof(block)).map_or(0, |(place, _)| place);
     let late = results().nth(RESULTS_AFTER).map_or(0, |(place, _)| place);
@@ -179,9 +182,27 @@ fn runs_tests(command: &str) -> bool {
     words.iter().any(|word| command.contains(word)) && !PRINTS.iter().any(|start| last.starts_with(start))
 }
 
-/// Returns true if a command can make a commit.
+/// Returns true if a command can make a commit, unless it is in a repository that it makes for a trial.
 fn commits(tool: &Tool) -> bool {
-    tool.target.contains("git commit") || tool.target.contains("git merge")
+    let heads = heads(&tool.target);
+    let has = |wanted: &str| heads.iter().any(|head| head == wanted);
+    let is_trial = has("git init") && ["/tmp", "mktemp"].iter().any(|place| tool.target.contains(place));
+    (has("git commit") || has("git merge")) && !is_trial
+}
+
+/// Returns the subject of a commit of which git prints nothing; `None` if the command makes none.
+fn quiet_commit(tool: &Tool) -> Option<String> {
+    let commands = simple_commands(&tool.target);
+    let commit = commands.iter().find(|command| head(command).is_some_and(|head| head == "git commit"))?;
+    let words: Vec<&str> = commit.words.iter().map(|word| word.text.as_str()).collect();
+    // Short options can be one word: `-qam`.
+    let has = |word: &str, long: &str, short: char| {
+        word == long || word.starts_with('-') && !word.starts_with("--") && word.contains(short)
+    };
+    let is_quiet = words.iter().any(|word| has(word, "--quiet", 'q'));
+    let message = words.iter().position(|word| has(word, "--message", 'm')).and_then(|at| words.get(at + 1));
+    let subject = message.and_then(|message| message.lines().next()).filter(|line| !line.contains("$("));
+    is_quiet.then(|| subject.map_or_else(|| "a commit".to_owned(), |subject| subject.trim().to_owned()))
 }
 
 /// Returns the number of passed and failed tests, from the totals in the output.
@@ -235,11 +256,19 @@ pub(super) fn outcomes_of(facts: &Facts, asks: bool, answered: bool) -> Vec<Outc
     if found.is_empty() { vec![Outcome::Answered] } else { found }
 }
 
-/// Returns true if the last message of a turn is from the assistant.
+/// Returns true if the last message of a turn is from the model, or if only the client had something to answer.
 pub(super) fn answered(reading: &Analysis, turn: &Turn) -> bool {
     let blocks = turn.blocks.iter().rev().filter_map(|number| reading.block(*number));
-    let mut spoken = blocks.filter(|block| !matches!(block.role, Role::System) && block.kind != BlockKind::Attachment);
-    spoken.next().is_some_and(|block| block.role == Role::Assistant)
+    let spoken = blocks.filter(|block| !matches!(block.role, Role::System) && block.kind != BlockKind::Attachment);
+    let is_of_user = |block: &Block| !is_of_client(reading, block) && !is_client_command(&block.preview);
+    let mut spoken = spoken.filter(|block| is_of_user(block));
+    spoken.next().is_none_or(|block| block.role == Role::Assistant)
+}
+
+/// Returns true if the client wrote a message without a model: an answer to a command, or a notice in place of a response.
+pub(super) fn is_of_client(reading: &Analysis, block: &Block) -> bool {
+    let flags = reading.session.rows[block.row as usize].flags;
+    flags.any(Flags::COMMAND | Flags::COMMAND_OUTPUT | Flags::CAVEAT | Flags::SYNTHETIC)
 }
 
 #[cfg(test)]

@@ -157,6 +157,9 @@ pub struct TurnSummary {
     pub blocks: Option<(BlockNumber, BlockNumber)>,
     /// Headline.
     pub header: Headline,
+    /// The prompt, or without one what the agent said or changed, whatever key points fit.
+    #[serde(skip)]
+    pub subject: String,
     /// Key points.
     pub summary: Summary,
     /// Outcomes, the most important first.

@@ -1,7 +1,7 @@
 //! The summary of one turn.
 
 use super::cleaning::unshortened;
-use super::facts::{Facts, Outcome, answered, facts, outcomes_of};
+use super::facts::{Facts, Outcome, answered, facts, is_of_client, outcomes_of};
 use super::fit::{HeaderParts, fit, header};
 use super::sentences::{Sentence, decides, prompt_sentences, salience, sentences};
 use super::{
@@ -9,6 +9,7 @@ use super::{
 };
 use crate::engine::{Analysis, label, o200k};
 use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
+use crate::text::cut::{cut, one_line};
 use crate::text::lists::word_lists;
 use crate::text::names::{file_name, is_file_name, last_components, telling_name};
 use rustc_hash::FxHashSet;
@@ -25,6 +26,10 @@ const LISTED: usize = 6;
 const OPEN: usize = 3;
 /// Maximum number of characters of the prompt in a header.
 const TOPIC_CHARACTERS: usize = 60;
+/// Maximum number of characters of a prompt without a sentence.
+const PROMPT_CHARACTERS: usize = 120;
+/// Maximum number of characters of a call that the user rejected.
+const CALL_CHARACTERS: usize = 80;
 /// Words from which on a sentence that introduces others says what a prompt is about.
 const LONG_INTRODUCTION: usize = 10;
 /// The maximum length of a path that a header shows in full, in bytes.
@@ -50,7 +55,7 @@ pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a 
     let mut words = Vec::new();
     let mut last = 0;
     for block in turn.blocks.iter().filter_map(|number| reading.block(*number)) {
-        if block.kind == BlockKind::Text && block.role == Role::Assistant {
+        if block.kind == BlockKind::Text && block.role == Role::Assistant && !is_of_client(reading, block) {
             last = words.len();
             let content = contents.get(&block.number).map_or("", String::as_str);
             let content = unshortened(block, content, conventions);
@@ -85,7 +90,7 @@ fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Par
         let shown = super::cleaning::without_tags(content, conventions);
         let line = shown.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric)).unwrap_or_default();
         if preview.is_none() && !line.is_empty() && !line.starts_with(['<', '[']) {
-            preview = Some(Part::new(&crate::engine::preview(line), block.number));
+            preview = Some(Part::new(&cut(line, PROMPT_CHARACTERS), block.number));
         }
     }
     preview.into_iter().collect()
@@ -99,7 +104,7 @@ fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<
     let texts = said.filter_map(|block| {
         let content = contents.get(&block.number).map(|content| unshortened(block, content, reading.session.conventions))?;
         let own = own_words(block, &content, reading.session.conventions);
-        let own = own.map_or_else(|| format!("rejected {}", label(block)), str::to_owned);
+        let own = own.map_or_else(|| format!("rejected {}", cut(&one_line(&label(block)), CALL_CHARACTERS)), str::to_owned);
         let answers = serde_json::from_str(&own).map(|value| strings(&value)).unwrap_or_default();
         let texts = if answers.is_empty() { vec![own] } else { answers };
         Some(texts.into_iter().map(|text| Part::new(&text, block.number)))
@@ -137,6 +142,16 @@ impl TurnFacts<'_> {
         let items = message.iter().filter(|(sentence, _)| salience(sentence) > 0 && !sentence.asks() && sentence.item);
         let found: Vec<_> = first.chain(items).take(SAID).collect();
         if found.is_empty() { message.iter().find(|(sentence, _)| !sentence.leads).into_iter().collect() } else { found }
+    }
+
+    /// Returns the prompt; without one, what the agent said or changed.
+    fn subject(&self, directory: &str) -> String {
+        let of_agent = || {
+            let said = self.reply_sentences().first().copied().map(Part::said);
+            said.or_else(|| self.changed(directory).into_iter().next()).map(|part| format!("agent: {}", part.text))
+        };
+        let asked: Vec<&str> = self.asked.iter().take(ASKED).map(|part| part.text.as_str()).collect();
+        if asked.is_empty() { of_agent().unwrap_or_default() } else { asked.join(" ") }
     }
 
     /// Returns the questions without an answer.
@@ -211,6 +226,7 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline
         begins_task: turn.begins_task.then(|| reading.task_of(turn.number)),
         blocks: turn.blocks.first().copied().zip(turn.blocks.last().copied()),
         header,
+        subject: told.subject(reading.directory()),
         summary,
         outcomes: told.outcomes.clone(),
         needs: if whole { Vec::new() } else { vec![Fillable::Topic, Fillable::Summary] },
