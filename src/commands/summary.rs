@@ -6,9 +6,9 @@ use crate::commands::show::{ShowReport, ShownBlock};
 use crate::commands::sidecar::polish;
 use crate::commands::status;
 use crate::engine::pack::{Source, Sources, contents_of};
-use crate::engine::shown;
 use crate::engine::sidecar::written_by;
 use crate::engine::summary::{Contents, Point, PointKind, SessionSummary, TurnSummary, needed, summarize};
+use crate::engine::{mask, shown};
 use crate::model::{As, Block, BlockNumber, Housekeeping, Role, Time, TurnList};
 use crate::output::{Paint, Report, Style, age, clip, days, padded, plural, printable, times_of_day, wrap};
 use crate::text::cut::one_line;
@@ -328,7 +328,8 @@ pub fn originals(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) 
     let clean = |text: &str| printable(&reading.known.mask(text)).into_owned();
     let source = |block: &Block, content: &str, readable: &str| Source {
         target: clean(block.target()),
-        text: if block.role == Role::ToolUse { clean(content) } else { clean(&shown(readable)) },
+        // Where a sequence ends a credential, its characters are found only before the sequence is left out.
+        text: if block.role == Role::ToolUse { clean(content) } else { clean(&shown(&mask(&reading.known.mask(readable)))) },
         words: block.words_in(content).map(clean).collect(),
     };
     let current = |numbers: &[BlockNumber]| -> Result<Vec<(BlockNumber, Source)>, CommandError> {

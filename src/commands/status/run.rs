@@ -6,8 +6,10 @@ use crate::commands::live::{pending, proxied};
 use crate::commands::{keep, manifest};
 use crate::engine::tokens::estimate;
 use crate::engine::{self, Analysis};
+use crate::model::limits::PREVIEW_CHARACTERS;
 use crate::model::{Block, Event, TokenCount, Turn, Zone};
 use crate::provider::{ClientPart, without_insertions};
+use crate::text::cut::{ended, without_links};
 use crate::workspace::Workspace;
 
 /// Prints the overview.
@@ -141,6 +143,6 @@ pub fn title(reading: &Analysis) -> String {
     let prompts =
         || reading.turns.iter().map(|turn| (turn, without_insertions(&turn.prompt))).filter(|(_, prompt)| !prompt.is_empty());
     let first = || prompts().find(|(turn, _)| !is_left(turn)).or_else(|| prompts().next()).map(|(_, prompt)| prompt);
-    let text = title.map(|(text, _)| text).or_else(first).unwrap_or("(no prompt yet)");
-    engine::mask(text).into_owned()
+    let title = title.map(|(text, _)| text.to_owned()).or_else(|| Some(without_links(&ended(first()?, PREVIEW_CHARACTERS))));
+    engine::mask(title.as_deref().unwrap_or("(no prompt yet)")).into_owned()
 }

@@ -1,7 +1,7 @@
 use super::{ParsedRow, without_insertions};
 use crate::model::limits::{PREVIEW_CHARACTERS, TITLE_CHARACTERS};
 use crate::model::{PromptSpeaker, TurnOpenings};
-use crate::text::cut::{cut, one_line};
+use crate::text::cut::{cut, ended, one_line, without_links};
 
 /// Counts the turns of a conversation row by row, and finds the first prompt, by the rules of the analysis of a session.
 #[derive(Default)]
@@ -32,10 +32,8 @@ impl TurnScan {
             if let Some(speaker) = PromptSpeaker::of(&parsed.block, &text)
                 && speaker.precedes(before, self.is_answered)
             {
-                // A preview ends within a word.
-                let is_cut = preview.chars().count() >= PREVIEW_CHARACTERS;
-                let characters = text.chars().count().saturating_sub(usize::from(is_cut));
-                self.texts.push((speaker, cut(&text, characters.min(TITLE_CHARACTERS))));
+                let text = if preview.is_empty() { text } else { ended(&text, PREVIEW_CHARACTERS) };
+                self.texts.push((speaker, cut(&without_links(&text), TITLE_CHARACTERS)));
             }
         }
     }

@@ -37,6 +37,9 @@ pub fn prompt(content: &str) -> Vec<Span> {
     if is_wrapped(content) { Vec::new() } else { typed(content, 0, content.len()) }
 }
 
+/// The heading of the text that a user gave to a template, as spec-kit writes it.
+pub const INPUT_HEADING: &str = "## User Input";
+
 /// Returns true if a text was not typed: it consists of tags, or it is a tag that names a sender, with sentences around it.
 pub fn is_wrapped(text: &str) -> bool {
     let text = text.trim();

@@ -12,6 +12,29 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
+/// Replaces links by their text: `[page](https://…)` becomes `page`. The end of the last one can be cut off.
+pub fn without_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(middle) = rest.find("](") {
+        let Some(start) = rest[..middle].rfind('[') else { break };
+        let end = rest[middle..].find(')').map_or(rest.len(), |length| middle + length + 1);
+        plain.push_str(&rest[..start]);
+        plain.push_str(&rest[start + 1..middle]);
+        rest = &rest[end..];
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// Returns a text that was cut off at `characters` without its last part of a word, and with `…`; any other one as it is.
+pub fn ended(text: &str, characters: usize) -> String {
+    let length = text.chars().count();
+    // A space at the end is lost.
+    let is_cut = length == characters || length + 1 == characters;
+    if is_cut { cut(text, length.saturating_sub(1)) } else { text.to_owned() }
+}
+
 /// Returns a text of at most `characters`. Of a longer text it is the start with `…`, cut between words unless half would be lost.
 pub fn cut(text: &str, characters: usize) -> String {
     if text.char_indices().nth(characters).is_none() {
@@ -48,6 +71,27 @@ mod tests {
         check("key=[secret:token] is it", "key…");
         check("a [b] [c] and more", "a [b] [c]…");
         assert_eq!((cut("", 0), cut("a", 0)), (String::new(), "…".to_owned()));
+    }
+
+    #[test]
+    fn a_link_is_its_text() {
+        for (text, expected) in [
+            ("see [page](https://x.y) now", "see page now"),
+            ("see [https://x.y](https://x", "see https://x.y"),
+            ("a](b", "a](b"),
+            ("[a] (b)", "[a] (b)"),
+        ] {
+            assert_eq!(without_links(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_text_that_was_cut_off_ends_with_a_word() {
+        for (text, expected) in
+            [("one two thr", "one two…"), ("one two", "one two"), ("one two three four", "one two three four")]
+        {
+            assert_eq!(ended(text, 11), expected, "{text}");
+        }
     }
 
     #[test]

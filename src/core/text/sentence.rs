@@ -64,12 +64,32 @@ fn is_abbreviation(before: &str) -> bool {
         || ABBREVIATIONS.contains(&word)
 }
 
+/// Returns the fenced block after a heading with which a text begins: what a user gave to a template. It can be empty.
+pub fn fenced_input<'a>(text: &'a str, heading: &str) -> Option<&'a str> {
+    let after = text.trim_start().strip_prefix(heading)?.trim_start();
+    let (_, rest) = after.strip_prefix("```")?.split_once('\n')?;
+    rest.find("```").filter(|end| *end == 0 || rest[..*end].ends_with('\n')).map(|end| rest[..end].trim())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
         assert_eq!(sentences(text).map(|range| &text[range]).collect::<Vec<_>>(), expected, "{text}");
+    }
+
+    #[test]
+    fn the_text_that_a_template_was_given_is_found() {
+        for (content, expected) in [
+            ("\n## User Input\n\n```text\nFND-1\n```\n\n## Outline\nRun it.", Some("FND-1")),
+            ("## User Input\n```\n```\nRun it.", Some("")),
+            ("## User Input\nnothing", None),
+            ("Look at\n## User Input\n```\nx\n```", None),
+            ("## User Input\n```text", None),
+        ] {
+            assert_eq!(fenced_input(content, "## User Input"), expected, "{content}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::tool::NEW_SIDE;
 use super::words::REJECTED;
 use crate::model::{Conventions, InputNames, PlanNames};
+use crate::provider::words::INPUT_HEADING;
 
 /// The tokens of the system prompt, the tools and what else is sent and not recorded, in 8 of 10 sessions of 43.
 const UNRECORDED_TOKENS: (u32, u32) = (20_000, 48_000);
@@ -36,7 +37,7 @@ pub(super) fn conventions() -> Conventions {
         ],
         reminder_lines: vec!["<system-reminder>"],
         typed_commands: vec!["<command-"],
-        input_headings: vec!["## User Input"],
+        input_headings: vec![INPUT_HEADING],
         reason_starts: vec!["the user said:\n", "the following reason for the rejection:"],
         reason_ends: vec!["\n\nNote: The user"],
         no_reasons: vec!["The user wants to clarify these questions", "(No answer provided)"],

@@ -5,6 +5,7 @@ use super::tool;
 use crate::model::{Block, BlockKind, Media, Role};
 use crate::provider::json::{elements, key_of, member, shown, text, text_of};
 use crate::provider::{ParsedBlock, media, words};
+use crate::text::sentence::fenced_input;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -115,8 +116,11 @@ fn spoken<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     ParsedBlock::new(block, content)
 }
 
-/// Returns the prompt as typed, after the context of an editor; `None` if there is no such context.
+/// Returns the prompt as typed: in a template, or after the context of an editor; `None` if it is the whole content.
 fn prompt(content: &str) -> Option<&str> {
+    if let Some(input) = fenced_input(content, words::INPUT_HEADING) {
+        return Some(input);
+    }
     let start = content.trim_start();
     let (_, prompt) = start.split_once(REQUEST).filter(|_| EDITOR_TEXTS.iter().any(|known| start.starts_with(known)))?;
     Some(prompt.trim()).filter(|prompt| !prompt.is_empty())

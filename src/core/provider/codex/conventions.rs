@@ -3,6 +3,7 @@
 use super::tool::PATCH;
 use crate::model::{Conventions, InputNames, PlanNames};
 use crate::provider::rewriter::RECORD;
+use crate::provider::words::INPUT_HEADING;
 
 pub(super) fn conventions() -> Conventions {
     Conventions {
@@ -21,6 +22,7 @@ pub(super) fn conventions() -> Conventions {
         ],
         inserted_lines: vec!["[image", "# AGENTS.md instructions"],
         inserted_headings: vec!["# AGENTS.md"],
+        input_headings: vec![INPUT_HEADING],
         inputs: InputNames {
             commands: vec!["cmd", "command"],
             patches: vec!["input", "patch"],

@@ -3,7 +3,8 @@
 use super::cleaning::{Line, lines, without_tags};
 use crate::engine::mask;
 use crate::model::{Conventions, starts_with_any};
-use crate::text::cut::one_line;
+use crate::text::cut::{one_line, without_links};
+use crate::text::sentence::fenced_input;
 
 /// Number of bytes that are analysed at the start and at the end of a text.
 const LOOK_BYTES: usize = 16 << 10;
@@ -53,19 +54,17 @@ pub fn sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
     found
 }
 
-/// Returns the text that a user gave to a template: the fenced block after its heading.
-fn template_input<'a>(text: &'a str, conventions: &Conventions) -> Option<&'a str> {
-    let (before, after) = conventions.input_headings.iter().find_map(|heading| text.split_once(heading))?;
-    let (_, rest) = after.trim_start().strip_prefix("```").filter(|_| before.trim().is_empty())?.split_once('\n')?;
-    rest.split_once("\n```").map(|(input, _)| input.trim()).filter(|input| !input.is_empty())
-}
-
 /// Returns the sentences of a prompt. The heading after a first sentence that only introduces it is one of them:
 /// `Implement the following plan:` and `Cache the totals`.
 pub(super) fn prompt_sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
-    let input = template_input(text, conventions).filter(|input| !sentences(input, conventions).is_empty());
+    let input =
+        conventions.input_headings.iter().find_map(|heading| fenced_input(text, heading)).filter(|input| !input.is_empty());
     let text = input.unwrap_or(text);
     let mut found = sentences(text, conventions);
+    if found.is_empty() {
+        // The name of a ticket is all that a template may need.
+        found.extend(input.and_then(|input| sentence(input.lines().next()?, false)));
+    }
     if found.first().is_some_and(|first| first.leads) {
         let text = without_tags(ends(text), conventions);
         let is_before = |line: &Line<'_>| matches!(line, Line::Plain(_) | Line::Break);
@@ -91,22 +90,6 @@ fn sentence(text: &str, item: bool) -> Option<Sentence> {
     }
     let leads = plain.ends_with([':', '：']);
     Some(Sentence { text: mask(plain).into_owned(), item, leads })
-}
-
-/// Replaces links by their text: `[page](https://…)` becomes `page`.
-fn without_links(text: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some(middle) = rest.find("](") {
-        let start = rest[..middle].rfind('[');
-        let end = rest[middle..].find(')').map(|length| middle + length + 1);
-        let (Some(start), Some(end)) = (start, end) else { break };
-        plain.push_str(&rest[..start]);
-        plain.push_str(&rest[start + 1..middle]);
-        rest = &rest[end..];
-    }
-    plain.push_str(rest);
-    plain
 }
 
 /// Prefixes of sentences that only announce the next action, or acknowledge.
@@ -226,7 +209,8 @@ mod tests {
         check("It is slow.\n\n# A heading\n", &["It is slow."]);
         let template = |input: &str| format!("## Input\n\n```text\n{input}\n```\n\nYou must consider it.\n\n## Outline\n");
         check(&template("Start on FND-1."), &["Start on FND-1."]);
-        check(&template("A1"), &["You must consider it."]);
+        check(&template("A1"), &["A1"]);
+        check(&template(""), &["You must consider it."]);
     }
 
     #[test]
