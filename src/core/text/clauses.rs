@@ -18,6 +18,10 @@ const WIDE_CHARACTERS: usize = 20;
 const WORD_CHARACTERS: usize = 28;
 /// Number of words up to which any sentence is prose.
 const SHORT_WORDS: usize = 6;
+/// Maximum share, as a divisor, of characters of a line that are neither letters nor spaces: a line of output has more.
+const MARK_SHARE: usize = 3;
+/// Length in bytes below which the share of marks says nothing.
+const SHORT_LINE: usize = 24;
 /// Marks around a word that end no clause, and marks that a name starts with.
 const QUOTES: [char; 10] = ['`', '"', '\'', '“', '”', '‘', '’', '*', '_', '~'];
 const PREFIXES: [char; 6] = ['.', '/', '-', '@', '#', '$'];
@@ -85,8 +89,17 @@ pub fn weighed_words(clause: &str) -> impl Iterator<Item = (&str, f32)> {
     })
 }
 
+/// Returns true if the marks and digits of a text show that a program printed it.
+pub fn is_printed(text: &str) -> bool {
+    let marks = text.chars().filter(|character| !character.is_alphabetic() && !character.is_whitespace()).count();
+    text.len() >= SHORT_LINE && marks * MARK_SHARE > text.chars().count()
+}
+
 /// Returns true if a sentence is prose: most of its words are words, not paths, times or code.
 pub fn is_prose(sentence: &str) -> bool {
+    if is_printed(sentence) {
+        return false;
+    }
     let (mut all, mut odd) = (0, 0);
     for (_, inner) in spaced(sentence) {
         let word = &sentence[inner];

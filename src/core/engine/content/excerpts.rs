@@ -1,6 +1,7 @@
 //! Excerpts of the words of a person: clauses that can name a topic, and sentences that state a rule. Of a result, the subjects of commits.
 
 use super::rules::rule;
+use crate::engine::reduce::marker;
 use crate::engine::summary::{commit, plain_sentences};
 use crate::engine::{mask, mask_cut};
 use crate::model::{Block, BlockKind, Conventions, Excerpts, Keywords, Role};
@@ -34,7 +35,8 @@ pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
         return;
     }
     if block.kind == BlockKind::Text && block.role == Role::Assistant {
-        let start = mask_cut(&content[..content.floor_char_boundary(ANSWER_BYTES)]);
+        let own = marker::without_marks(content, conventions);
+        let start = mask_cut(&own[..own.floor_char_boundary(ANSWER_BYTES)]);
         let mut found: Vec<String> = Vec::new();
         let mut sentences = plain_sentences(&start, conventions);
         sentences.retain(|sentence| !is_step(sentence));
@@ -47,6 +49,7 @@ pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
         return;
     }
     let words = words.join("\n");
+    let words = marker::without_marks(&words, conventions);
     let start = if words.len() > LONG_BYTES { &words[..words.floor_char_boundary(START_BYTES)] } else { &words };
     let start = mask(start);
     let sentences = plain_sentences(&start, conventions);
@@ -103,6 +106,20 @@ mod tests {
             "3 passed\n[main 1a2b3c4] fix(login): retry the flaky token refresh (#12)\n[a] b\n[main 2a2b3c4] Merge branch 'x'\n",
         );
         assert_eq!(block.clauses().collect::<Vec<_>>(), ["retry the flaky token refresh"]);
+    }
+
+    #[test]
+    fn neither_a_marker_nor_printed_lines_name_a_topic() {
+        let clauses = |role, text: &str| {
+            let mut block = Block { words: vec![(0, text.len() as u32)].into(), ..Block::new(BlockKind::Text, role) };
+            add(&mut block, &Conventions::default(), text);
+            block.clauses().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let shortened = "[@7 | trimmed from 1.8k]\nThe flaky login test waits.";
+        assert_eq!(clauses(Role::Assistant, shortened), clauses(Role::Assistant, "The flaky login test waits."));
+        assert_eq!(clauses(Role::User, shortened), clauses(Role::User, "The flaky login test waits."));
+        assert_eq!(clauses(Role::User, "from: Packing boxes: 100% (40120/40120), done."), [""; 0]);
+        assert_eq!(clauses(Role::User, "Packing boxes: 12% (4812/40120)"), [""; 0]);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub fn measure(
     if let Some(tool) = &mut block.tool {
         tool.target = if tool.target.ends_with('…') { mask_cut(&tool.target) } else { mask(&tool.target).into_owned() }.into();
     }
-    block.keywords = keywords::of_block(block, conventions, shown);
+    block.keywords = keywords::of_block(block, conventions, &marker::without_marks(shown, conventions));
     if let Some(excerpts) = &mut block.excerpts {
         excerpts.files = excerpts.files.iter().filter(|file| mask(file) == **file).collect();
     }

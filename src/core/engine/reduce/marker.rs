@@ -7,6 +7,7 @@
 use crate::engine::report::numbers::amount;
 use crate::model::{BlockNumber, Conventions, Level, Marker};
 use crate::text::cut::cut;
+use std::borrow::Cow;
 
 /// Maximum characters of the label of a block, within [`HINT_CHARACTERS`].
 pub const LABEL_CHARACTERS: usize = 24;
@@ -61,6 +62,17 @@ pub fn parse(content: &str) -> Option<(Marker, &str)> {
     Some((Marker { number, level, tokens }, rest))
 }
 
+/// Returns what is left of a shortened content without the lines that aperture wrote: the marker line, after the client tag, and marks
+/// of omitted lines. Any other content is returned as it is.
+pub fn without_marks<'a>(content: &'a str, conventions: &Conventions) -> Cow<'a, str> {
+    let Some((_, rest)) = parse(&content[client_tag(content, conventions).len()..]) else { return content.into() };
+    let own = |line: &'a str| {
+        let gap = line.trim_start().strip_prefix("[…").and_then(|gap| gap.split_once(']'));
+        gap.map_or(line, |(_, kept)| kept)
+    };
+    rest.split_inclusive('\n').map(own).collect::<String>().into()
+}
+
 /// The same anywhere in the texts of a tool input, as they are written for people: one `name: text` after the other.
 pub fn find_in_input(readable: &str) -> Option<Marker> {
     readable.match_indices(": [@").find_map(|(at, _)| parse(&readable[at + 2..])).map(|(marker, _)| marker)
@@ -100,6 +112,16 @@ mod tests {
         assert_eq!(line(Level::Archived, &fields), "[@7 | archived from 812 | Bash cargo test | done | 2 errors]");
         let fields = Line { label: "", hint: "", ..fields };
         assert_eq!(line(Level::Trimmed, &fields), "[@7 | trimmed from 812 | done]");
+    }
+
+    #[test]
+    fn the_lines_of_aperture_are_not_those_of_the_content() {
+        let check = |content: &str, expected: &str| {
+            assert_eq!(without_marks(content, &Conventions::default()), expected, "{content}");
+        };
+        check("[@7 | trimmed from 1.8k]\nThe login\n[… 9 lines] waits.\n[…]\n", "The login\n waits.\n\n");
+        check("[@7 | archived from 199 | 3 lines]", "");
+        check("[… 9 lines] waits", "[… 9 lines] waits");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::grammar;
 use super::shape::{Line, is_of_others, own_lines};
+use crate::text::clauses::is_printed;
 use crate::text::words::prose_words;
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
@@ -15,10 +16,6 @@ const DOCUMENT_HEADINGS: usize = 2;
 const IMPERSONAL_TEXT: usize = 240;
 /// Length of a quotation in bytes from which it is someone else's text, and not a name in quotation marks.
 const LONG_QUOTATION: usize = 40;
-/// Maximum share, as a divisor, of characters of a line that are neither letters nor spaces: a line of output has more.
-const MARK_SHARE: usize = 3;
-/// Length in bytes below which the share of marks says nothing.
-const SHORT_LINE: usize = 24;
 /// Number of code spans and paths in a long line from which it is a review or a document: people name one or two things in a line.
 const DOCUMENT_SPANS: usize = 4;
 /// Number of slashes from which a word is a path or an address.
@@ -117,8 +114,7 @@ fn is_output_line(line: &str) -> bool {
     if body.len() >= IMPERSONAL_TEXT && prose.matches(PLACEHOLDER).count() >= DOCUMENT_SPANS {
         return true;
     }
-    let marks = prose.chars().filter(|character| !character.is_alphabetic() && !character.is_whitespace()).count();
-    body.len() >= SHORT_LINE && marks * MARK_SHARE > prose.chars().count()
+    is_printed(&prose)
 }
 
 /// True if a line starts with a date or a time of day, alone or as a field: `2026-01-31…`, `time=2026-…`, `[12:30:05`.
