@@ -1,7 +1,7 @@
 //! The directories of memory trees, and the project that a directory belongs to.
 
 use super::MemoryError;
-use crate::fsio::Disk;
+use crate::fsio::{Disk, read_head};
 use crate::model::MemoryScope;
 use crate::provider::{PROVIDERS, Places};
 use crate::workspace::{absolute, find_in_folder, stated};
@@ -13,6 +13,8 @@ pub const IN_PROJECT: &str = ".aperture/memory";
 const TREES: &str = "memory";
 /// Files in a directory that are read, and are not sessions, until it counts as another kind of directory.
 const OTHER_FILES: usize = 4;
+/// Maximum size of the file by which a worktree names its repository, in bytes.
+const LINK_BYTES: usize = 4 << 10;
 /// Hexadecimal digits of the hash in the name of a project's tree.
 const HASH_DIGITS: usize = 8;
 
@@ -56,6 +58,15 @@ impl MemoryProject {
     pub fn tree(&self, disk: &dyn Disk, data: &Path) -> TreePlace {
         let own = self.root.join(IN_PROJECT);
         if has_tree(disk, data, &self.root) { TreePlace::in_project(own) } else { self.tree_in_data(data) }
+    }
+
+    /// Returns the directory that all worktrees of the project's repository have in common: that of its main checkout, if git names one.
+    pub fn main_checkout(&self, disk: &dyn Disk) -> PathBuf {
+        let linked = read_head(disk, &self.root.join(".git"), LINK_BYTES).unwrap_or_default();
+        let linked = String::from_utf8_lossy(&linked).lines().find_map(|line| Some(line.strip_prefix("gitdir: ")?.to_owned()));
+        let folder = linked.map(|linked| absolute(disk, &self.root.join(linked.trim())));
+        let worktrees = folder.as_deref().and_then(Path::parent).filter(|folder| folder.ends_with("worktrees"));
+        worktrees.and_then(|folder| folder.parent()?.parent()).unwrap_or(&self.root).to_owned()
     }
 
     pub fn tree_in_project(&self) -> TreePlace {

@@ -219,7 +219,8 @@ impl Tree {
         let known = self.memories().find(|memory| !memory.is_by_hand() && key_of(&memory.text) == key).cloned();
         let memory = match known {
             Some(known) => {
-                Memory { state: MemoryState::Active, superseded_by: None, last_seen: known.last_seen.max(day), ..known }
+                let last_seen = known.last_seen.max(day);
+                Memory { state: MemoryState::Active, superseded_by: None, is_edited: true, last_seen, ..known }
             }
             None => Memory {
                 scope: self.place.scope,

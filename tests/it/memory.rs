@@ -466,3 +466,75 @@ fn a_repository_speaks_under_its_own_heading_until_the_user_accepts_it() {
     let accepted = of_project(&["compose"]);
     assert!(accepted.starts_with("Written or accepted by the user:\n") && accepted.contains("Use tabs."), "{accepted}");
 }
+
+/// A session in a directory that does not exist here, in which the user says something after a first prompt.
+fn said_in(sandbox: &Sandbox, number: u32, directory: &str, words: &str) {
+    let id = format!("{number:08}-0000-4000-8000-000000000001");
+    let row = |at: u32, text: &str| {
+        let message = serde_json::json!({"role": "user", "content": text});
+        let (uuid, parent) = (format!("{number}-{at}"), format!("{number}-{}", at - 1));
+        let time = format!("2026-11-20T21:{number:02}:{at:02}.000Z");
+        serde_json::json!({"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": directory,
+            "version": "2.1.330", "timestamp": time, "message": message})
+    };
+    sandbox.session(&id, format!("{}\n{}\n", row(1, "port the parser"), row(2, words)), 0);
+}
+
+#[test]
+fn words_of_one_project_are_not_told_in_others() {
+    let sandbox = Sandbox::new();
+    let rule = "we always squash before a merge";
+    let shared = || {
+        sandbox.run(&["memory", "learn", "--all"]);
+        sandbox.text(&["memory", "compose", "--project", "/gone/mail"])
+    };
+    said_in(&sandbox, 1, "/gone/shop/.worktrees/1", rule);
+    said_in(&sandbox, 2, "/gone/shop/.worktrees/2", rule);
+    said_in(&sandbox, 3, "/gone/shop", "we should keep the names sorted");
+    said_in(&sandbox, 4, "/gone/mail", "thanks");
+    let text = shared();
+    assert!(!text.contains("squash") && !text.contains("sorted"), "{text}");
+    said_in(&sandbox, 5, "/gone/chart", rule);
+    let text = shared();
+    assert!(text.contains(&format!("The user said in several projects:\n#user-1 {rule}\n")), "{text}");
+    assert!(!text.contains("Written or accepted") && !text.contains("sorted"), "{text}");
+    sandbox.run(&["memory", "review", "--accept", "user-1"]);
+    let text = shared();
+    assert!(text.contains(&format!("Written or accepted by the user:\n#user-1 {rule}\n")), "{text}");
+}
+
+#[test]
+fn a_question_and_a_request_for_one_task_are_pending() {
+    let sandbox = Sandbox::new();
+    for (number, words) in [
+        (1, "parser/v2 - why are we not using v3"),
+        (2, "can you file the issue? make sure it's in the other project"),
+        (3, "we always squash before a merge"),
+        (4, "I think there is a chance that we should pick it up"),
+    ] {
+        said_in(&sandbox, number, "/gone/shop", words);
+    }
+    sandbox.run(&["memory", "learn", "--project", "/gone/shop"]);
+    let listed = sandbox.json(&["memory", "list", "--project", "/gone/shop"], "aperture.memories/1");
+    let active = listed["memories"].as_array().unwrap().iter().filter(|memory| memory["state"] == "active");
+    assert_eq!(active.map(|memory| memory["text"].as_str().unwrap()).collect::<Vec<_>>(), ["we always squash before a merge"]);
+}
+
+#[test]
+fn the_evidence_of_a_prompt_that_waited_is_quoted() {
+    let sandbox = Sandbox::new();
+    let rule = "we always squash before a merge";
+    let queue = |operation: &str, content: Option<&str>| {
+        serde_json::json!({"type": "queue-operation", "operation": operation, "timestamp": "2026-11-20T21:00:06.000Z",
+            "sessionId": "S", "content": content})
+    };
+    let rows = format!("{SESSION}{}\n{}\n", queue("enqueue", Some(rule)), queue("remove", None));
+    sandbox.session(ID, rows, 0);
+    sandbox.run(&["memory", "learn", "--project", "/home/dev/shop"]);
+    let listed = sandbox.json(&["memory", "list", "--project", "/home/dev/shop"], "aperture.memories/1");
+    let entry = listed["memories"].as_array().unwrap().iter().find(|memory| memory["text"] == rule).unwrap();
+    let why = ["memory", "why", entry["id"].as_str().unwrap(), "--project", "/home/dev/shop"];
+    let evidence = &sandbox.json(&why, "aperture.memory-why/1")["evidence"][0];
+    assert_eq!((&evidence["block"], &evidence["quote"]), (&serde_json::json!(2), &serde_json::json!(rule)));
+    assert_eq!(evidence["label"], "typed while the agent worked");
+}

@@ -8,14 +8,12 @@ use super::run::{Memories, changed};
 use crate::app::{CommandError, Env};
 use crate::engine::memory::Feedback;
 use crate::memory::{MemoryProject, Updated};
-use crate::model::{Candidate, MemoryActor, MemoryKind, MemoryScope};
+use crate::model::paths::may_be_one_project;
+use crate::model::{Candidate, MemoryActor, MemoryKind, MemoryScope, Sighting};
 use crate::output::plural;
 use crate::workspace::{Found, find_all, stated};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-
-/// Projects in which the user must have said the same, so that it holds for all.
-const PROJECTS: usize = 2;
+use std::path::{Path, PathBuf};
 
 /// Learns from the sessions of the project, from one session, or from all sessions.
 pub fn run(memories: &Memories<'_>, arguments: &LearnArguments) -> Result<(), CommandError> {
@@ -72,27 +70,60 @@ pub fn merge_into(
 fn all(memories: &Memories<'_>, is_dry_run: bool) -> Result<(), CommandError> {
     let env = memories.env;
     let mut report = MemoryLearnReport { dry_run: is_dry_run, ..MemoryLearnReport::default() };
-    let mut said: BTreeMap<u64, (BTreeSet<PathBuf>, Vec<Candidate>)> = BTreeMap::new();
+    let mut said = Said::default();
     for project in projects(env, memories) {
         let of_project = memories.of(project);
         let learning = Learning::of_project(&of_project);
         let root = of_project.project.root.clone();
-        for candidate in learning.candidates.iter().filter(|candidate| candidate.kind == MemoryKind::Preference) {
-            let (projects, sightings) = said.entry(candidate.key).or_default();
-            projects.insert(root.clone());
-            sightings.push(candidate.clone());
-        }
+        said.add(memories, &learning);
         let updated = learn(&of_project, &learning, &learning.candidates, is_dry_run)?;
         report.add(Some(root.display().to_string()), learning.sessions.len(), &updated.changes, updated.operation);
     }
-    let shared = said.into_values().filter(|(projects, _)| projects.len() >= PROJECTS);
-    let shared: Vec<Candidate> = shared.flat_map(|(_, candidates)| candidates).collect();
+    let shared = said.in_several_projects();
     if !shared.is_empty() {
         let feedback = Feedback { reads: memories.reads(MemoryScope::User)?, outcomes: Vec::new() };
         let updated = merge_into(memories, MemoryScope::User, &shared, &feedback, is_dry_run)?;
         report.add(None, 0, &updated.changes, updated.operation);
     }
     env.print(&report)
+}
+
+/// The preferences of the user in all projects, by their keys.
+#[derive(Default)]
+struct Said {
+    candidates: BTreeMap<u64, Vec<Candidate>>,
+    /// The main checkouts of the projects of sessions.
+    projects: BTreeMap<String, PathBuf>,
+}
+
+impl Said {
+    fn add(&mut self, memories: &Memories<'_>, learning: &Learning) {
+        for session in &learning.sessions {
+            let project = || memories.project_at(Path::new(&session.facts.directory)).main_checkout(memories.env.disk);
+            self.projects.entry(session.id.clone()).or_insert_with(project);
+        }
+        for candidate in learning.candidates.iter().filter(|candidate| candidate.kind == MemoryKind::Preference) {
+            self.candidates.entry(candidate.key).or_default().push(candidate.clone());
+        }
+    }
+
+    /// Returns those that sessions of different projects hold. A session counts for its own project only, although projects above it
+    /// learn from it too.
+    fn in_several_projects(self) -> Vec<Candidate> {
+        let are_apart = |one: &Sighting, other: &Sighting| {
+            let projects = self.projects.get(&one.session).zip(self.projects.get(&other.session));
+            // A session that is continued elsewhere repeats its rows.
+            (&one.row, one.time) != (&other.row, other.time)
+                && projects.is_some_and(|(one, other)| !may_be_one_project(one, other))
+        };
+        let is_shared = |candidates: &Vec<Candidate>| {
+            let sightings: Vec<&Sighting> = candidates.iter().flat_map(|candidate| &candidate.sightings).collect();
+            sightings.iter().enumerate().any(|(at, one)| sightings[at + 1..].iter().any(|other| are_apart(one, other)))
+        };
+        let mut candidates: Vec<Vec<Candidate>> = self.candidates.values().cloned().collect();
+        candidates.retain(is_shared);
+        candidates.concat()
+    }
 }
 
 fn projects(env: &Env, memories: &Memories<'_>) -> Vec<MemoryProject> {

@@ -9,10 +9,12 @@ use crate::engine::label;
 use crate::engine::memory::words::plain_words;
 use crate::model::{Memory, MemoryKind, Sighting, id_starts_with};
 use crate::workspace::{Found, Workspace, find_in_folder};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of a quote.
 const QUOTE: usize = 400;
+/// The label of a prompt that no block records.
+const QUEUED: &str = "typed while the agent worked";
 /// Other files in a folder of sessions that are read.
 const OTHER_FILES: usize = 16;
 
@@ -69,13 +71,30 @@ fn quote(workspace: &Workspace<'_>, sighting: &Sighting, memory: &Memory) -> Mem
     let Some(block) = workspace.reading.block(sighting.block) else {
         return missing(sighting, id, "the session has no such block any more");
     };
-    let content = workspace.contents(&[block.number]).ok().and_then(|mut contents| contents.pop());
-    let quote = content.map(|content| excerpt(&content.readable, &memory.text));
+    let content =
+        workspace.contents(&[block.number]).ok().and_then(|mut contents| contents.pop()).map(|content| content.readable);
+    if let Some(prompt) = queued(workspace, sighting, content.as_deref().unwrap_or_default(), &memory.text) {
+        let (quote, label) = (Some(excerpt(&prompt, &memory.text)), Some(QUEUED.to_owned()));
+        return MemoryQuote { session: id.clone(), block: sighting.block, time: block.timestamp, label, quote, missing: None };
+    }
+    let quote = content.map(|content| excerpt(&content, &memory.text));
     let reason = quote.is_none().then(|| "the content of the block cannot be read".to_owned());
     let label = label(block);
     let is_quote = label.starts_with('"');
     let label = Some(if is_quote { block.role.name().to_owned() } else { label });
     MemoryQuote { session: id.clone(), block: sighting.block, time: block.timestamp, label, quote, missing: reason }
+}
+
+/// Returns the prompt, typed while the agent worked and recorded in no block, that has more words of a text than the block which a sighting
+/// names: the one that it follows.
+fn queued(workspace: &Workspace<'_>, sighting: &Sighting, content: &str, text: &str) -> Option<Box<str>> {
+    let words: BTreeSet<String> = plain_words(text).collect();
+    let common = |other: &str| plain_words(other).collect::<BTreeSet<_>>().intersection(&words).count();
+    let queued = workspace.reading.session.queued_words().into_iter().filter(|(before, _)| *before >= sighting.block);
+    let known = common(content);
+    let better = queued.map(|(_, prompt)| (common(&prompt), prompt)).filter(|(common, _)| *common > known);
+    // The first of several.
+    better.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, prompt)| prompt)
 }
 
 /// Returns the part of a content with most of the words of a memory.

@@ -246,6 +246,9 @@ pub enum MemoryScope {
 }
 
 impl MemoryScope {
+    /// Sessions that must teach an entry of the user's tree.
+    pub const SHARED_SESSIONS: u32 = 2;
+
     /// Returns the name of a memory of the scope: `memory-12`, or `user-12`.
     pub fn name_of(self, id: MemoryId) -> String {
         match self {
@@ -299,9 +302,19 @@ impl Memory {
         if self.id == 0 { "by hand".to_owned() } else { self.scope.name_of(self.id) }
     }
 
-    /// Returns true if it needs no evidence: a person wrote, edited, accepted or pinned it, or it is of the user's own tree.
+    /// Returns true if it needs no evidence: a person wrote, edited, accepted or pinned it.
     pub fn is_certain(&self) -> bool {
-        self.state == MemoryState::Active && (self.is_edited || self.is_by_hand() || self.scope == MemoryScope::User)
+        self.state == MemoryState::Active && (self.is_edited || self.is_by_hand())
+    }
+
+    /// Returns true if sessions of the user taught it for all projects.
+    pub fn is_shared(&self) -> bool {
+        self.scope == MemoryScope::User && !self.is_edited && !self.is_by_hand() && !self.is_by_model
+    }
+
+    /// Returns true if it is in use in all projects although one session taught it, which says nothing about other projects.
+    fn is_of_one_session(&self) -> bool {
+        self.is_shared() && self.sessions < MemoryScope::SHARED_SESSIONS
     }
 
     /// Returns true if the model proposed it, and neither a person nor the user's words confirmed it: no session receives it.
@@ -315,9 +328,9 @@ impl Memory {
         self.kind == MemoryKind::Resolution && is_false && !self.state.is_retired()
     }
 
-    /// Returns true if a session may receive it: it does not wait for a decision of the user.
+    /// Returns true if a session may receive it: it does not wait for a decision of the user, or for another project.
     pub fn may_be_sent(&self) -> bool {
-        !self.is_unconfirmed() && !self.is_refuted()
+        !self.is_unconfirmed() && !self.is_refuted() && !self.is_of_one_session()
     }
 
     /// Returns the number under which it is recorded that a session received the entry, by its text if it has no metadata.

@@ -40,6 +40,39 @@ pub fn same_form(path: &Path) -> PathBuf {
     PathBuf::from(text)
 }
 
+/// Returns true if two directories may be of one project: one is below the other, or one is named after the other or lies among its
+/// worktrees, as further checkouts do. Neither needs to exist.
+pub fn may_be_one_project(one: &Path, other: &Path) -> bool {
+    let (one, other) = (parts(one), parts(other));
+    let is_below = one.starts_with(&other) || other.starts_with(&one);
+    let (names, others) = (project_names(&one), project_names(&other));
+    is_below || names.iter().any(|name| others.iter().any(|other| are_alike(name, other)))
+}
+
+/// Returns the components of a path, in lower case.
+fn parts(path: &Path) -> Vec<String> {
+    let text = slashed(&path.to_string_lossy()).to_lowercase();
+    text.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// Returns the names that a project in a directory can have: the last one and, of a worktree, the one before the folder of worktrees.
+fn project_names(parts: &[String]) -> Vec<&str> {
+    let is_folder = |part: &&String| part.trim_start_matches('.') == "worktrees";
+    let before = parts.iter().position(|part| is_folder(&part)).unwrap_or_default();
+    let main = parts[..before].iter().rfind(|part| !part.starts_with('.'));
+    parts.last().into_iter().chain(main).map(String::as_str).collect()
+}
+
+/// Returns true if names of directories are equal but for their marks, or one is the other with a word before or behind.
+fn are_alike(one: &str, other: &str) -> bool {
+    const MARKS: [char; 3] = ['-', '_', '.'];
+    let extends = |long: &str, short: &str| {
+        let (rest, start) = (long.strip_prefix(short), long.strip_suffix(short));
+        rest.is_some_and(|rest| rest.starts_with(MARKS)) || start.is_some_and(|start| start.ends_with(MARKS))
+    };
+    one.replace(MARKS, "") == other.replace(MARKS, "") || extends(one, other) || extends(other, one)
+}
+
 /// Returns a path with slashes as separators, for comparison; of Windows with a capital drive.
 pub fn slashed(path: &str) -> String {
     slashed_drive(&path.replace('\\', "/"))
@@ -74,6 +107,28 @@ pub fn relative<'a>(path: &'a str, directory: &str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn worktrees_and_parts_of_a_project_are_one_project() {
+        for (one, other, expected) in [
+            ("/home/me/shop", "/home/me/shop", true),
+            ("/home/me/shop", "/home/me/shop/web", true),
+            ("/home/me/shop/.worktrees/1", "/home/me/shop/.worktrees/fix/tax", true),
+            ("/home/me/shop/.worktrees/1", "/srv/shop", true),
+            ("/home/me/worktrees/shop/calm-sea/shop", "/home/me/code/shop", true),
+            ("/home/me/.agent/worktrees/1a2b/shop", "/home/me/shop", true),
+            ("/home/me/shop", "/home/me/shop-tax", true),
+            ("/home/me/2026-shop", "/srv/shop", true),
+            ("/home/me/date_parser", "/srv/dateparser", true),
+            (r"C:\\me\\shop", r"c:/me/shop/web", true),
+            ("/home/me/shop", "/home/me/mail", false),
+            ("/home/me/shop", "/home/me/shopping", false),
+            ("/home/me/shop/.worktrees/1", "/home/me/mail/.worktrees/2", false),
+        ] {
+            assert_eq!(may_be_one_project(Path::new(one), Path::new(other)), expected, "{one} {other}");
+            assert_eq!(may_be_one_project(Path::new(other), Path::new(one)), expected, "{other} {one}");
+        }
+    }
 
     #[test]
     fn equal_directories_have_one_form() {

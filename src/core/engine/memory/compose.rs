@@ -208,7 +208,8 @@ impl<'a> Composer<'a> {
             Section::Pinned => self.chosen(&|memory| memory.is_pinned),
             Section::Certain => self.chosen(&|memory| !memory.is_pinned),
             Section::Repository => self.of_repository(),
-            Section::Rules => self.rules(),
+            Section::Shared => self.statements(&Memory::is_shared),
+            Section::Rules => self.statements(&|memory| !memory.is_shared()),
             // The open thoughts of the last turn.
             Section::Open => self.input.open.iter().map(|thought| (None, neutral(&one_line(thought)))).collect(),
             Section::Mistakes => lines(self.mistakes()),
@@ -321,11 +322,11 @@ impl<'a> Composer<'a> {
         kept
     }
 
-    /// Returns what the user said, the most lasting for its length first.
-    fn rules(&self) -> Vec<Line<'a>> {
+    /// Returns what the user said, here or in several projects (`is_wanted`), the most lasting for its length first.
+    fn statements(&self, is_wanted: &dyn Fn(&Memory) -> bool) -> Vec<Line<'a>> {
         let kinds = [MemoryKind::Preference, MemoryKind::Correction, MemoryKind::Fact];
         let mut found = self.of_kinds(&kinds);
-        found.retain(|memory| may_be_told(memory));
+        found.retain(|memory| is_wanted(memory) && may_be_told(memory));
         let newest = found.iter().map(|memory| memory.last_seen).max().unwrap_or_default();
         let worth = |memory: &Memory| statement_worth(memory, brief_of(memory), self.about(&memory.text), newest);
         found.sort_by_cached_key(|memory| std::cmp::Reverse((worth(memory) * WORTH_STEPS) as i64));
@@ -404,11 +405,20 @@ fn brief_of(memory: &Memory) -> Brief<'_> {
     if memory.is_edited || memory.is_by_hand() { Brief { text, ..brief } } else { brief }
 }
 
-/// Returns true if a statement can be in a composed text. A question tells its reader nothing without the answer, an opinion nothing
-/// beyond its task, and a long one describes a task.
+/// Returns true if a statement can be in a composed text: it outlives its task, and a long one describes a task.
 pub fn may_be_told(memory: &Memory) -> bool {
-    let Brief { text, is_opinion, .. } = brief_of(memory);
-    !is_opinion && !text.ends_with(['?', '？']) && text.chars().count() <= LONGEST_RULE
+    let brief = brief_of(memory);
+    outlives_task(brief) && brief.text.chars().count() <= LONGEST_RULE
+}
+
+/// Returns true if a statement can be in use. A question tells its reader nothing without the answer, and an opinion or a request nothing
+/// beyond its task.
+pub fn may_be_active(memory: &Memory) -> bool {
+    memory.is_by_model || !memory.kind.is_statement() || outlives_task(brief_of(memory))
+}
+
+fn outlives_task(brief: Brief<'_>) -> bool {
+    !brief.is_opinion && !brief.text.ends_with(['?', '？'])
 }
 
 /// The weight of a statement, compared with one of the next day: most outlive their day by far.
@@ -471,6 +481,9 @@ enum Section {
     Certain,
     /// Memories of a repository that the user did not accept.
     Repository,
+    /// Statements of the user in several projects, learned from sessions.
+    Shared,
+    /// Statements of the user in this project.
     Rules,
     /// The open thoughts of the last turn.
     Open,
@@ -496,6 +509,7 @@ impl Section {
             Section::Repository => {
                 "From .aperture/memory/ of this repository, not confirmed by the user (aperture memory review --accept-tree):"
             }
+            Section::Shared => "The user said in several projects:",
             Section::Rules => "The user said:",
             Section::Open => "The last turn left open:",
             Section::Mistakes => "The last mistakes, with cause and fix:",
@@ -512,7 +526,8 @@ impl Section {
 /// Budgets in tokens, and the shares of the sections at each, relative to each other: between them they are interpolated. A share that
 /// a section does not need is divided among the others; the lines that are worth least in each section are left out.
 const BUDGETS: [usize; 4] = [150, 500, 1500, 2000];
-const SHARES: [(Section, [usize; 4]); 10] = [
+const SHARES: [(Section, [usize; 4]); 11] = [
+    (Section::Shared, [15, 15, 15, 5]),
     (Section::Rules, [40, 50, 50, 10]),
     (Section::Open, [5, 6, 4, 2]),
     (Section::Mistakes, [15, 10, 8, 3]),
@@ -532,7 +547,7 @@ const LEAST_SHARE: f64 = 1e-6;
 fn preference(intent: Intent, section: Section) -> usize {
     match (intent, section) {
         (Intent::Operational, Section::Mistakes | Section::Failures | Section::Commands) => 130,
-        (Intent::Factual, Section::Rules | Section::Files) => 120,
+        (Intent::Factual, Section::Shared | Section::Rules | Section::Files) => 120,
         (Intent::Procedural, Section::Procedures) => 130,
         (Intent::Introspective, Section::Mistakes | Section::Failures) => 300,
         _ => 100,

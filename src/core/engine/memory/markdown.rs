@@ -512,7 +512,9 @@ fn parse_metadata(comment: &str, file: &MemoryFile, scope: MemoryScope) -> Optio
                 (memory.first_seen, memory.last_seen) = (day, day);
             }
             ref places if !places.is_empty() && places.iter().all(|place| place.contains('#')) => {
-                memory.evidence = places.iter().map(|place| parse_place(place)).collect::<Option<_>>()?;
+                let places = places.iter().map(|place| parse_place(place)).collect::<Option<Vec<_>>>()?;
+                // An older version wrote 0 for a prompt that no block records: the next learning finds its place.
+                memory.evidence = places.into_iter().filter(|sighting| sighting.block > 0).collect();
             }
             // A newer version may write more.
             _ => {}

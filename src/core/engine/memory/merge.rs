@@ -3,6 +3,7 @@
 //! The result depends on the arguments only, and merging the same candidates again changes nothing. Text that a person wrote is
 //! never rewritten.
 
+use super::compose::may_be_active;
 use super::danger::is_dangerous;
 use super::markdown::EVIDENCE;
 use super::outcomes::Outcome;
@@ -324,8 +325,9 @@ impl Merge<'_> {
         let seen = candidates.iter().map(last_time).chain(self.memories.iter().map(|memory| memory.last_seen));
         let newest = day_of(seen.max().unwrap_or_default().min(self.facts.now));
         for memory in &mut self.memories {
-            // Such an entry waits for the review, no matter how often it was said.
-            if memory.state == MemoryState::Active && !memory.is_certain() && is_dangerous(&memory.text) {
+            // Such an entry waits for the review, no matter how often it was said: also a question, or a wish for one task.
+            let waits = is_dangerous(&memory.text) || !may_be_active(memory);
+            if memory.state == MemoryState::Active && !memory.is_certain() && waits {
                 memory.state = MemoryState::Pending;
             }
             let times = (1 + i64::from(memory.helpful)).min(HELPFUL_TIMES);

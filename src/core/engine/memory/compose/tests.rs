@@ -169,3 +169,14 @@ fn most_prompts_are_about_no_entry() {
     check("update /w/feature-branch/icons.rs", &[]);
     check("is the footer enough for tenants?", &[]);
 }
+
+#[test]
+fn the_users_tree_is_printed_by_what_its_entries_come_from() {
+    let of_user = |memory: Memory| Memory { scope: MemoryScope::User, ..memory };
+    let text = "we always squash before a merge";
+    let composed = |memory: Memory| compose(&input(&[of_user(memory)], "")).text;
+    let shared = Memory { sightings: 2, sessions: 2, ..said(1, text, false) };
+    assert_eq!(composed(shared), format!("The user said in several projects:\n#user-1 {text}\n"));
+    assert_eq!(composed(said(1, text, true)), format!("Written or accepted by the user:\n#user-1 {text}\n"));
+    assert_eq!(composed(said(1, text, false)), "", "one session says nothing about other projects");
+}

@@ -63,7 +63,7 @@ fn clauses_of(text: &str) -> Vec<Clause> {
             let follows = at > 0 && (has_condition || words.begins_with(&grammar::CONSEQUENCES));
             match found.last_mut().filter(|_| follows || at == 0 && !names_subject) {
                 Some(before) => {
-                    let is_opinion = follows && before.is_opinion || is_opinion;
+                    let is_opinion = before.is_opinion || is_opinion;
                     *before = Clause { start: before.start, end, score: before.score.max(score), is_opinion };
                 }
                 None => found.push(Clause { start, end, score, is_opinion }),

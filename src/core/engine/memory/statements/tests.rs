@@ -148,7 +148,7 @@ fn a_statement_names_its_subject() {
     let named = "can you file the issue? make sure it's in the other project";
     check(named, Some(named));
     assert_eq!(brief(named).text, named);
-    assert!(!brief(named).is_opinion);
+    assert!(brief(named).is_opinion, "it is a request for one task");
     for text in [
         "could it be the proxy? it must be the newest version",
         "make sure it's in the other project",
