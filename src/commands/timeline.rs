@@ -2,8 +2,9 @@
 
 use crate::app::{CommandError, Env};
 use crate::engine::TimelineRequest;
+use crate::model::Basis;
 use crate::output::table::{Cell, Table, rest, right};
-use crate::output::{Paint, Report, Style, amount, days, plural, times_of_day};
+use crate::output::{Paint, Report, Style, amount, days, plural, times_of_day, tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -46,6 +47,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     })
 }
 
+/// Returns the mark of the cost of a request: that of an estimate, if its output is one.
+fn mark(request: &TimelineRequest) -> &'static str {
+    if request.output_tokens.basis == Basis::Estimated { "~" } else { "" }
+}
+
 impl Report for TimelineReport {
     const SCHEMA: &str = "aperture.timeline/1";
 
@@ -74,20 +80,21 @@ impl Report for TimelineReport {
             let cached = request.cache_read_tokens as f64 / request.sent_tokens as f64 * 100.0;
             let share = request.sent_tokens as f64 / self.capacity_tokens.max(1) as f64;
             let bar = style.bar(share, BAR).trim_end().to_owned();
-            let mark = if request.after_compaction { "|" } else { " " };
+            let border = if request.after_compaction { "|" } else { " " };
             vec![
                 Cell::plain(if is_new { request.turn.to_string() } else { String::new() }),
                 Cell::plain(time),
                 Cell::plain(amount(request.sent_tokens)),
                 Cell::plain(format!("{cached:.0} %")),
-                Cell::plain(amount(request.output_tokens)),
-                Cell::plain(request.dollars.map_or_else(|| "?".to_owned(), |dollars| format!("${dollars:.2}"))),
-                Cell::plain(format!("{mark}{bar}")),
+                Cell::plain(tokens(request.output_tokens)),
+                Cell::plain(request.dollars.map_or_else(|| "?".to_owned(), |dollars| format!("{}${dollars:.2}", mark(request)))),
+                Cell::plain(format!("{border}{bar}")),
             ]
         });
         let mut text = Table::new(style, &columns, rows.collect()).text();
         let total = billed.iter().filter_map(|request| request.dollars).reduce(|total, dollars| total + dollars);
-        let total = total.map_or_else(|| "cost unknown".to_owned(), |total| format!("${total:.2}"));
+        let marks = billed.iter().map(|request| mark(request)).max().unwrap_or_default();
+        let total = total.map_or_else(|| "cost unknown".to_owned(), |total| format!("{marks}${total:.2}"));
         let most = billed.iter().map(|request| request.sent_tokens).max().unwrap_or_default();
         let compactions = billed.iter().filter(|request| request.after_compaction).count();
         let mut last = format!("{}, at most {} tokens, {total}", plural(billed.len(), "request"), amount(most));

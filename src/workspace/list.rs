@@ -232,7 +232,7 @@ pub fn scan<'a>(
 ) -> io::Result<(Totals, FileUsage, Option<&'a [u8]>)> {
     let mut scanner = provider.scanner();
     let whole = each_line(file, buffer, hold, &mut |line| scanner.line(line))?;
-    let (totals, bills) = scanner.finish();
+    let (totals, bills) = scanner.finish(engine::tokens::unrecorded_output);
     Ok((totals, bills, whole))
 }
 

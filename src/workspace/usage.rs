@@ -1,6 +1,7 @@
 //! Collects the bills of sessions, which are read once and cached.
 
 use super::list::{Listed, each_line};
+use crate::engine::tokens;
 use crate::fsio::Disk;
 use crate::model::{Address, FileUsage, Key, Slot};
 use crate::store::{BilledState, BillsCache, ReplacedBills};
@@ -87,5 +88,5 @@ fn scan(
         Some(line) => scanner.line(&line),
         None => scanner.line(line),
     })?;
-    Ok(scanner.finish().1)
+    Ok(scanner.finish(tokens::unrecorded_output).1)
 }

@@ -68,6 +68,55 @@ fn by_session_on_a_narrow_terminal() {
 }
 
 #[test]
+fn the_output_of_a_response_whose_file_has_only_its_start_is_estimated_everywhere() {
+    let sandbox = Sandbox::new();
+    let long = "the carts are counted by the clerk ".repeat(40);
+    let of_text = |id: &str, output: u64| response(id, "claude-opus-4-5", "2026-11-19T10:00:10Z", output).replace("done", &long);
+    sandbox.session(
+        "aaaa1111",
+        [prompt("count the carts"), of_text("m1", 3), of_text("m2", 430).replace("150000", "160000")].concat(),
+        0,
+    );
+    sandbox.session("bbbb2222", [prompt("count the rest"), of_text("m3", 430)].concat(), 10);
+    expect![[r#"
+        SESSION                   INPUT  OUTPUT  CACHE WRITE  CACHE READ  TOTAL    COST
+        aaaa1111 count the carts      6    ~864           4k        310k  ~315k  ~$0.20
+        bbbb2222 count the rest       3     430           2k        150k   152k   $0.10
+        Total                         9   ~1.3k           6k        460k  ~467k  ~$0.30
+        ~ is estimated from the content; the file has only a first figure: 1 response
+    "#]]
+    .assert_eq(&sandbox.text(&["usage", "--by", "session"]));
+    let usage = sandbox.json(&["usage", "--by", "session"], "aperture.usage/1");
+    let listed = sandbox.json(&["sessions"], "aperture.sessions/2");
+    for (place, (id, basis, estimated)) in [("aaaa1111", "estimated", 1), ("bbbb2222", "measured", 0)].into_iter().enumerate() {
+        let row = &usage["rows"][place];
+        assert_eq!((&row["output_tokens"]["basis"], &row["estimated_responses"]), (&json!(basis), &json!(estimated)));
+        let session = listed["sessions"].as_array().unwrap().iter().find(|session| session["id"] == id).unwrap();
+        assert_eq!(session["output_tokens"], row["output_tokens"], "{id}");
+        let timeline = sandbox.json(&["timeline", id], "aperture.timeline/1");
+        let requests = timeline["requests"].as_array().unwrap();
+        let output: u64 = requests.iter().map(|request| request["output_tokens"]["value"].as_u64().unwrap()).sum();
+        assert_eq!(json!(output), row["output_tokens"]["value"], "{id}");
+    }
+    assert!(sandbox.text(&["timeline", "aaaa1111"]).contains("~434 ~$0.10"));
+}
+
+#[test]
+fn projects_with_equal_ends_are_told_apart() {
+    let sandbox = Sandbox::new();
+    let rows = |id: &str, directory: &str| {
+        let text = [prompt("count the carts"), response(id, "claude-opus-4-8", "2026-11-19T10:00:10Z", 90)].concat();
+        sandbox.session(id, text.replace("/home/dev/shop", directory), 0);
+    };
+    rows("aaaa1111", "/home/dev/trees/the-basket-service/civil/the-basket-service");
+    rows("bbbb2222", "/home/dev/trees/the-basket-service/quiet/the-basket-service");
+    rows("cccc3333", "/home/dev/shop");
+    let text = sandbox.text(&["usage", "--by", "project"]);
+    let names: Vec<&str> = text.lines().skip(1).take(3).map(|line| line.split("  ").next().unwrap()).collect();
+    assert_eq!(names, ["/home/dev/shop", "…/civil/the-basket-service", "…/quiet/the-basket-service"], "{text}");
+}
+
+#[test]
 fn filters() {
     let sandbox = sandbox();
     let responses = |arguments: &[&str]| {

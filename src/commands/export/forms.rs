@@ -90,7 +90,7 @@ impl Exported<'_> {
             "agent": {"name": self.client, "version": self.version(), "model_name": self.reading.model},
             "final_metrics": {
                 "total_prompt_tokens": sum(&|answer| answer.request.sent_tokens),
-                "total_completion_tokens": sum(&|answer| answer.request.output_tokens),
+                "total_completion_tokens": sum(&|answer| answer.request.output_tokens.round()),
                 "total_cached_tokens": sum(&|answer| answer.request.cache_read_tokens),
                 "total_cost_usd": dollars,
                 "total_steps": steps.len(),
@@ -184,7 +184,7 @@ impl Exported<'_> {
             text("gen_ai.request.model", &request.model),
             text("gen_ai.conversation.id", &self.reading.session.id),
             number("gen_ai.usage.input_tokens", request.sent_tokens),
-            number("gen_ai.usage.output_tokens", request.output_tokens),
+            number("gen_ai.usage.output_tokens", request.output_tokens.round()),
             number("gen_ai.usage.cache_read.input_tokens", request.cache_read_tokens),
             number("gen_ai.usage.cache_creation.input_tokens", request.cache_write_tokens),
         ];
@@ -222,7 +222,7 @@ fn atif_step(number: usize, step: &Step) -> Value {
         "source": "agent",
         "model_name": request.model,
         "message": answer.text,
-        "metrics": {"prompt_tokens": request.sent_tokens, "completion_tokens": request.output_tokens,
+        "metrics": {"prompt_tokens": request.sent_tokens, "completion_tokens": request.output_tokens.round(),
             "cached_tokens": request.cache_read_tokens, "cost_usd": request.dollars},
     });
     if !answer.thinking.is_empty() {

@@ -167,7 +167,7 @@ function moment(state, page, requests, place) {
   const kinds = Object.keys(KINDS).map((kind) => h("tr", {}, h("td", {}, h("span", { class: "key " + kind }), KINDS[kind]), h("td", { class: "number" }, tokens(request.kinds[kind]))));
   return h("section", {},
     h("h2", {}, "Request " + (place + 1) + ", turn " + request.turn + ", " + day(request.time) + " " + clock(request.time)),
-    h("p", {}, [request.model, amount(request.sent_tokens.value) + " sent", amount(request.cache_read_tokens.value) + " read from the cache, " + amount(request.cache_write_tokens.value) + " written", amount(request.output_tokens.value) + " answered", dollars(request.dollars)].join(" · ")),
+    h("p", {}, [request.model, amount(request.sent_tokens.value) + " sent", amount(request.cache_read_tokens.value) + " read from the cache, " + amount(request.cache_write_tokens.value) + " written", tokens(request.output_tokens) + " answered", dollars(request.dollars)].join(" · ")),
     table(["kind", " tokens"], kinds),
     h("h2", {}, "Since then"),
     h("p", {}, count(left.length, "block") + " left the window" + (left.length > 0 ? ": " + ranges(left).slice(0, 20).join(", ") : "") + "; " + count(entered.length, "block") + " entered it, the largest:"),

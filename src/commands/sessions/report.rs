@@ -1,4 +1,4 @@
-use crate::model::{As, Measured, Time, TokenCount};
+use crate::model::{As, Time, TokenCount};
 use crate::output::table::{Cell, Column, Table, left, rest, right};
 use crate::output::{Paint, Report, Style, age, bytes, clip, short_id, tokens};
 use crate::text::names::file_name;
@@ -42,9 +42,8 @@ pub struct SessionRow {
     /// Number of responses of the model.
     pub steps: u32,
     pub compactions: u32,
-    /// Output tokens of all responses.
-    #[serde(with = "As::<Measured>")]
-    pub output_tokens: u64,
+    /// Output tokens of all responses; an estimate if the file records only the start of some.
+    pub output_tokens: TokenCount,
     /// True if a running agent program has the session open.
     pub open: bool,
     /// True if it is the session of a subagent.

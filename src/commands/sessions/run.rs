@@ -6,7 +6,7 @@ use crate::commands::topics::topics;
 use crate::commands::usage::check_client;
 use crate::engine::{self, SessionTopic};
 use crate::fsio::Identity;
-use crate::model::{Basis, TokenCount, id_starts_with, request_id};
+use crate::model::{TokenCount, id_starts_with, request_id};
 use crate::provider::{PROVIDERS, Totals};
 use crate::workspace::{self, FindError, Listed, Project, RequestSession};
 use std::cmp::Reverse;
@@ -159,17 +159,14 @@ fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) ->
         model: totals.model.to_string(),
         last_written_time: listed.last_written(),
         modified_time: (identity.modified / 1_000_000) as i64,
-        tokens: TokenCount {
-            value: totals.window_tokens as f64,
-            basis: if totals.moved_on { Basis::Estimated } else { Basis::Measured },
-        },
+        tokens: TokenCount::billed(totals.window_tokens, totals.moved_on),
         capacity_tokens: capacity(env, listed),
         percent: percent(env, listed),
         bytes: identity.bytes,
         turns: totals.turns,
         steps: totals.steps,
         compactions: totals.compactions,
-        output_tokens: totals.output_tokens,
+        output_tokens: TokenCount::billed(totals.output_tokens, totals.output_estimated),
         kept: false,
         days_left: None,
     }

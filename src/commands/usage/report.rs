@@ -1,6 +1,6 @@
 use crate::engine::{UsageGroup, UsageRow, UsageTable};
 use crate::output::table::fit;
-use crate::output::{Paint, Report, Style, amount, clip, clip_start, plural, short_id};
+use crate::output::{Paint, Report, Style, amount, clip, clip_start, plural, short_id, tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -46,7 +46,7 @@ impl Report for UsageReport {
         let total = figures(&table.total);
         let rows: Vec<Vec<String>> = table.rows.iter().map(figures).collect();
         let room = room.max(NARROWEST);
-        let names: Vec<String> = table.rows.iter().map(|sum| self.clipped(sum, room)).collect();
+        let names = self.clipped(room);
         let first = names.iter().map(|name| name.width()).max().unwrap_or_default().max(NARROWEST);
         let line = |name: &str, row: &[String]| {
             let mut line = crate::output::padded(name, first);
@@ -82,21 +82,32 @@ impl UsageReport {
         }
     }
 
-    /// Returns the name in at most `room` columns: of a path, its end.
-    fn clipped(&self, sum: &UsageRow, room: usize) -> String {
-        let name = self.name(sum);
-        if self.by == UsageGroup::Project { clip_start(&name, room) } else { clip(&name, room) }
+    /// Returns the names in at most `room` columns: of paths the ends, and of those with equal ends the directories that differ.
+    fn clipped(&self, room: usize) -> Vec<String> {
+        let names: Vec<String> = self.table.rows.iter().map(|sum| self.name(sum)).collect();
+        if self.by != UsageGroup::Project {
+            return names.iter().map(|name| clip(name, room)).collect();
+        }
+        let ends: Vec<String> = names.iter().map(|name| clip_start(name, room)).collect();
+        let cut = |(place, name): (usize, &String)| {
+            let alike = |other: &usize| *other != place && ends[*other] == ends[place];
+            match (0..names.len()).filter(alike).map(|other| equal_end(name, &names[other])).min() {
+                Some(start) if start > 0 => clip(&format!("…{}", &name[start..]), room),
+                _ => ends[place].clone(),
+            }
+        };
+        names.iter().enumerate().map(cut).collect()
     }
 
     /// Returns the lines after the table: unknown prices, and the basis of the savings.
     fn notes(&self, style: &Style) -> Vec<String> {
         let UsageTable { total, copies, unpriced_models: unpriced, impossible_responses: impossible, .. } = &self.table;
         let mut notes = Vec::new();
-        if total.unpriced_tokens > 0 {
+        if total.unpriced_tokens.value > 0.0 {
             let models = unpriced.iter().map(|model| if model.is_empty() { "(unknown)" } else { model.as_str() });
             notes.push(format!("no price, so not in the cost: {}", models.collect::<Vec<_>>().join(", ")));
             let example = unpriced.iter().find(|model| !model.is_empty()).map_or("NAME", String::as_str);
-            let figure = amount(total.unpriced_tokens);
+            let figure = tokens(total.unpriced_tokens);
             notes.push(format!(
                 "  ({figure} tokens; a price, in the settings: [prices] {example} = 1.25; aperture help settings)"
             ));
@@ -113,6 +124,10 @@ impl UsageReport {
             let responses = plural(*impossible as usize, "response");
             notes.push(format!("counted as recorded, but with more input than the window holds: {responses}"));
         }
+        if total.tokens.estimated > 0 {
+            let responses = plural(total.tokens.estimated as usize, "response");
+            notes.push(format!("~ is estimated from the content; the file has only a first figure: {responses}"));
+        }
         if total.web_searches > 0 {
             let plural = if total.web_searches == 1 { "search" } else { "searches" };
             notes.push(format!("in the cost, where a price is known: {} web {plural}", amount(total.web_searches)));
@@ -122,6 +137,13 @@ impl UsageReport {
         }
         notes.iter().map(|note| style.paint(Paint::Dim, &clip(note, style.width))).collect()
     }
+}
+
+/// Returns the place in a path from which on its end differs from that of another one, by one directory; 0 if it is only a part of it.
+fn equal_end(path: &str, other: &str) -> usize {
+    let is_separator = |c: char| matches!(c, '/' | '\\');
+    let equal = path.rsplit(is_separator).zip(other.rsplit(is_separator)).take_while(|(one, other)| one == other).count();
+    path.rmatch_indices(is_separator).nth(equal).map_or(0, |(place, _)| place)
 }
 
 #[derive(Clone, Copy)]
@@ -162,15 +184,18 @@ impl Column {
     }
 
     fn text(self, sum: &UsageRow) -> String {
+        let billed = &sum.tokens.billed;
+        let mark = if sum.tokens.estimated > 0 { "~" } else { "" };
+        let is_unpriced = sum.unpriced_tokens.value > 0.0;
         match self {
-            Column::Input => amount(sum.tokens.input),
-            Column::Output => amount(sum.tokens.output),
-            Column::Written => amount(sum.tokens.cache_written()),
-            Column::Read => amount(sum.tokens.cache_read),
-            Column::Total => amount(sum.tokens.total()),
-            Column::Cost if sum.unpriced_tokens > 0 && sum.dollars == 0.0 => "?".to_owned(),
-            Column::Cost if sum.unpriced_tokens > 0 => format!("≥${:.2}", sum.dollars),
-            Column::Cost => format!("${:.2}", sum.dollars),
+            Column::Input => amount(billed.input),
+            Column::Output => format!("{mark}{}", amount(billed.output)),
+            Column::Written => amount(billed.cache_written()),
+            Column::Read => amount(billed.cache_read),
+            Column::Total => format!("{mark}{}", amount(billed.total())),
+            Column::Cost if is_unpriced && sum.dollars == 0.0 => "?".to_owned(),
+            Column::Cost if is_unpriced => format!("≥{mark}${:.2}", sum.dollars),
+            Column::Cost => format!("{mark}${:.2}", sum.dollars),
             Column::Saved if sum.saved_tokens < 0.5 => "-".to_owned(),
             Column::Saved => format!("~{}", amount(sum.saved_tokens.round() as u64)),
         }

@@ -35,6 +35,27 @@ impl BilledTokens {
     }
 }
 
+/// The sizes of the content of a response.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Bytes of its texts.
+    pub text: u64,
+    /// Bytes of its thinking, as far as it is shown, and of the signatures.
+    pub thinking: u64,
+    pub signature: u64,
+    /// Number of its calls of tools, and bytes of their inputs.
+    pub calls: u64,
+    pub input: u64,
+}
+
+/// Returns the output tokens of a response by its content and its model, if the recorded ones are far below; else `None`.
+pub type OutputRule = fn(&Written, &str, u64) -> Option<u64>;
+
+/// The least share of the output tokens by its content that a response records. Clients write rows while a response is streamed, and
+/// some never write its final figure. Of 3,674 responses with a final row in 75 sessions, all but 2 record 0.6 or more; of 4,397
+/// others, 3,304 record less than 0.4 and 1,088 record 0.6 or more.
+pub const LEAST_RECORDED: f64 = 0.5;
+
 /// The bill of one response of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResponseUsage {
@@ -46,6 +67,8 @@ pub struct ResponseUsage {
     /// The model: an index into [`FileUsage::models`].
     pub model: u32,
     pub tokens: BilledTokens,
+    /// The output tokens by its content, if its rows record far less; else 0.
+    pub written_tokens: u64,
     /// The cost in dollars, if the row states it.
     pub dollars: Option<f64>,
     /// True if the input is larger than the window that the client states beside it.
@@ -57,6 +80,13 @@ pub struct ResponseUsage {
 }
 
 impl ResponseUsage {
+    /// Returns its tokens, and true if the output among them is an estimate.
+    pub fn settled(&self) -> (BilledTokens, bool) {
+        let is_estimated = (self.tokens.output as f64) < self.written_tokens as f64 * LEAST_RECORDED;
+        let output = if is_estimated { self.written_tokens } else { self.tokens.output };
+        (BilledTokens { output, ..self.tokens }, is_estimated)
+    }
+
     /// Takes over the figures of another bill of the same response: output and searches grow to their final values, and the other
     /// figures are replaced as a whole if `replaces` is true.
     pub fn join(&mut self, other: &ResponseUsage, replaces: bool) {
@@ -65,6 +95,7 @@ impl ResponseUsage {
             self.tokens = other.tokens;
         }
         self.tokens.output = output;
+        self.written_tokens = self.written_tokens.max(other.written_tokens);
         self.dollars = other.dollars.filter(|_| replaces).or(self.dollars).or(other.dollars);
         self.searches = self.searches.max(other.searches);
         self.fast |= other.fast;

@@ -69,6 +69,12 @@ impl TokenCount {
         TokenCount { value, basis: Basis::Estimated }
     }
 
+    /// Returns the figure of bills, or an estimate if a part of it is one.
+    pub fn billed(value: u64, is_estimated: bool) -> TokenCount {
+        let basis = if is_estimated { Basis::Estimated } else { Basis::Measured };
+        TokenCount { value: value as f64, basis }
+    }
+
     /// Zero, which is exact.
     pub const ZERO: TokenCount = TokenCount { value: 0.0, basis: Basis::Measured };
 

@@ -5,8 +5,8 @@ use super::tool_input::Call;
 use super::turns::TurnScan;
 use super::{Framing, Message};
 use crate::model::{
-    Block, BlockKind, CutLimit, Event, Excerpts, Fault, FileUsage, Key, Media, Role, Row, RowKind, Session, Slot, Vocabulary,
-    Window,
+    Block, BlockKind, CutLimit, Event, Excerpts, Fault, FileUsage, Key, Media, OutputRule, Role, Row, RowKind, Session, Slot,
+    Vocabulary, Window,
 };
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -292,8 +292,8 @@ pub trait Scanner: Send {
     /// Takes the next line, without its line feed.
     fn line(&mut self, bytes: &[u8]);
 
-    /// Returns the totals and the bills of all lines.
-    fn finish(self: Box<Self>) -> (Totals, FileUsage);
+    /// Returns the totals and the bills of all lines. The rule estimates the output of responses whose rows record only its start.
+    fn finish(self: Box<Self>, rule: OutputRule) -> (Totals, FileUsage);
 }
 
 /// The scanner of a format that has no files.
@@ -302,7 +302,7 @@ struct NoTotals;
 impl Scanner for NoTotals {
     fn line(&mut self, _bytes: &[u8]) {}
 
-    fn finish(self: Box<Self>) -> (Totals, FileUsage) {
+    fn finish(self: Box<Self>, _rule: OutputRule) -> (Totals, FileUsage) {
         <(Totals, FileUsage)>::default()
     }
 }
@@ -319,6 +319,8 @@ pub struct Totals {
     /// True if rows follow the last answer, so that the window is larger by now, or smaller after a compaction.
     pub moved_on: bool,
     pub output_tokens: u64,
+    /// True if the output of some responses is estimated.
+    pub output_estimated: bool,
     pub steps: u32,
     pub turns: u32,
     pub compactions: u32,

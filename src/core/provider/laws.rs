@@ -249,7 +249,7 @@ fn format_a_session_that_is_put_together_sends_each_block_once_and_has_its_bills
         assert_eq!(sent.len() + window.hidden.total() as usize, session.blocks.len());
         let mut scanner = provider.scanner();
         bytes.split(|byte| *byte == b'\n').for_each(|line| scanner.line(line));
-        let (totals, bills) = scanner.finish();
+        let (totals, bills) = scanner.finish(|_, _, _| None);
         let billed: u64 = session.rows.iter().filter_map(|row| row.usage).map(|usage| usage.sent() + usage.output).sum();
         assert_eq!(bills.responses.iter().map(|bill| bill.tokens.total()).sum::<u64>(), billed);
         assert!(billed > 0 && totals.turns > 0 && &*totals.directory == "/home/dev/shop", "{totals:?}");
@@ -287,7 +287,7 @@ fn format_a_session_that_another_program_wrote_with_spaces_has_the_same_totals()
         let totals = |rewrite: &dyn Fn(&[u8]) -> Vec<u8>| {
             let mut scanner = medium.provider.scanner();
             medium.bytes.split(|byte| *byte == b'\n').for_each(|line| scanner.line(&rewrite(line)));
-            format!("{:?}", scanner.finish())
+            format!("{:?}", scanner.finish(|_, _, _| None))
         };
         assert_eq!(totals(&spaced), totals(&<[u8]>::to_vec), "{}", path.display());
         let is_call = |line: &[u8]| medium.provider.is_call(line);

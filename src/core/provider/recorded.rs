@@ -6,7 +6,7 @@ use super::requests::models::vocabulary;
 use super::turns::TurnScan;
 use super::usage::{Bills, response_key};
 use super::{ParsedRow, Scanner, Totals};
-use crate::model::{BilledTokens, Event, FileUsage, ResponseUsage, Row, RowKind, Session, Usage, Vocabulary};
+use crate::model::{BilledTokens, Event, FileUsage, OutputRule, ResponseUsage, Row, RowKind, Session, Usage, Vocabulary};
 use serde_json::value::RawValue;
 
 /// Fills in the fields that follow from the order of the rows. Idempotent.
@@ -99,7 +99,7 @@ impl Scanner for RowScan {
         }
     }
 
-    fn finish(self: Box<Self>) -> (Totals, FileUsage) {
+    fn finish(self: Box<Self>, _rule: OutputRule) -> (Totals, FileUsage) {
         (self.totals.with_turns(&self.turns), self.bills.usage)
     }
 }

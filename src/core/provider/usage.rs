@@ -14,8 +14,8 @@ pub(super) struct Bills {
 
 impl Bills {
     /// Adds the bill of a row. The rows of a response repeat its figures, and the output grows to its final value. Behind a gateway
-    /// the last row can have other input figures than the first ones, or none.
-    pub fn add(&mut self, response: ResponseUsage) {
+    /// the last row can have other input figures than the first ones, or none. Returns its place.
+    pub fn add(&mut self, response: ResponseUsage) -> usize {
         let responses = &mut self.usage.responses;
         match response.key.map(|key| *self.places.entry(key).or_insert(responses.len())) {
             Some(place) if place < responses.len() => {
@@ -24,8 +24,12 @@ impl Bills {
                 if replaces {
                     responses[place].model = response.model;
                 }
+                place
             }
-            _ => responses.push(response),
+            _ => {
+                responses.push(response);
+                responses.len() - 1
+            }
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::engine::Analysis;
 use crate::engine::cost::edit_cost::FIVE_MINUTES;
 use crate::engine::cost::model_prices::Prices;
-use crate::engine::cost::tokens::requests_of;
-use crate::model::{As, Basis, BilledTokens, Block, BlockKind, BlockNumber, Measured, Role, Time, TokenCount};
+use crate::engine::cost::tokens::{output_of, requests_of};
+use crate::model::{As, Basis, BilledTokens, Block, BlockKind, BlockNumber, Measured, Role, Time, TokenCount, Vocabulary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -63,9 +63,9 @@ pub struct TimelineRequest {
     /// Tokens of it that were written to the cache.
     #[serde(with = "As::<Measured>")]
     pub cache_write_tokens: u64,
-    #[serde(with = "As::<Measured>")]
-    pub output_tokens: u64,
-    /// Cost by the list price, without web searches; null if the model has no known price.
+    /// Tokens of the response; an estimate if the file records only the start of it.
+    pub output_tokens: TokenCount,
+    /// Cost by the list price, without web searches; an estimate if the output is one; null if the model has no known price.
     pub dollars: Option<f64>,
     /// True if it is the first one after a compaction.
     pub after_compaction: bool,
@@ -94,9 +94,15 @@ pub fn timeline(reading: &Analysis, prices: &Prices, cache_lifetime_milliseconds
         let (usage, sent) = (call.usage, call.usage.sent());
         // The bill of a response says how much was written to the cache, and the session for how long.
         let (five_minutes, hour) = if holds_an_hour { (0, usage.cache_creation) } else { (usage.cache_creation, 0) };
+        let answered = call.response.iter().map(|place| &session.blocks[*place]);
+        // Other clients write a bill when the response is complete.
+        let output_tokens = match session.vocabulary {
+            Vocabulary::Claude if sent > 0 => output_of(answered, &call.model, usage.output),
+            _ => TokenCount::measured(usage.output),
+        };
         let billed = BilledTokens {
             input: usage.input,
-            output: usage.output,
+            output: output_tokens.round(),
             cache_write_5m: five_minutes,
             cache_write_1h: hour,
             cache_read: usage.cache_read,
@@ -111,7 +117,7 @@ pub fn timeline(reading: &Analysis, prices: &Prices, cache_lifetime_milliseconds
             sent_tokens: sent,
             cache_read_tokens: usage.cache_read,
             cache_write_tokens: usage.cache_creation,
-            output_tokens: usage.output,
+            output_tokens,
             dollars,
             after_compaction: call.compacted,
             kinds: TimelineKinds { other: TokenCount { value: rest, basis: Basis::Estimated }, ..kinds },

@@ -2,7 +2,7 @@
 
 use crate::engine::cost::capacity;
 use crate::engine::cost::model_prices::{ModelPrice, Prices, SEARCH_DOLLARS};
-use crate::model::{As, BilledTokens, Estimated, FileUsage, Lineage, Measured, ResponseUsage, json_forms};
+use crate::model::{As, BilledTokens, Estimated, FileUsage, Lineage, Measured, ResponseUsage, TokenCount, json_forms};
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -57,6 +57,8 @@ struct UsageSum {
     copied_responses: u64,
     copied_tokens: u64,
     impossible: u64,
+    /// The responses whose output is estimated.
+    estimated: u64,
     /// True if the cost of a response is unknown.
     is_unpriced: bool,
 }
@@ -89,17 +91,34 @@ pub struct UsageFilter {
     pub model: Option<String>,
 }
 
+/// The tokens of a group of responses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GroupTokens {
+    pub billed: BilledTokens,
+    /// The responses whose output is estimated.
+    pub estimated: u64,
+}
+
+impl GroupTokens {
+    fn with_output(&self, value: u64) -> TokenCount {
+        TokenCount::billed(value, self.estimated > 0)
+    }
+}
+
 json_forms! {
     /// The tokens of a group of responses.
-    UsageTokens of tokens: BilledTokens {
+    UsageTokens of tokens: GroupTokens {
         /// Input tokens that were neither read from nor written to the cache.
-        input_tokens: Measured = Measured::json_of(&tokens.input),
-        output_tokens: Measured = Measured::json_of(&tokens.output),
+        input_tokens: Measured = Measured::json_of(&tokens.billed.input),
+        output_tokens: TokenCount = tokens.with_output(tokens.billed.output),
         /// Input tokens that were written to the cache.
-        cache_write_tokens: Measured = Measured::json_of(&tokens.cache_written()),
+        cache_write_tokens: Measured = Measured::json_of(&tokens.billed.cache_written()),
         /// Input tokens that were read from the cache.
-        cache_read_tokens: Measured = Measured::json_of(&tokens.cache_read),
-        total_tokens: Measured = Measured::json_of(&tokens.total()),
+        cache_read_tokens: Measured = Measured::json_of(&tokens.billed.cache_read),
+        total_tokens: TokenCount = tokens.with_output(tokens.billed.total()),
+        /// Responses whose session file records only the start of the output. It is estimated from their content, and so are the sums
+        /// with it, and the cost.
+        estimated_responses: u64 = tokens.estimated,
     }
 }
 
@@ -113,15 +132,14 @@ pub struct UsageRow {
     /// Number of responses of models.
     pub responses: u64,
     #[serde(flatten, with = "As::<UsageTokens>")]
-    pub tokens: BilledTokens,
+    pub tokens: GroupTokens,
     /// Web searches that the API bills beside the tokens.
     pub web_searches: u64,
     /// Cost: the one stated in a session file, or else by the price of the model, with web searches.
     #[schemars(extend("unit" = "dollars"))]
     pub dollars: f64,
     /// Tokens of responses whose cost is unknown; `dollars` does not contain it.
-    #[serde(with = "As::<Measured>")]
-    pub unpriced_tokens: u64,
+    pub unpriced_tokens: TokenCount,
     /// Tokens that requests did not contain because of aperture, by the operation log.
     #[serde(with = "As::<Estimated>")]
     pub saved_tokens: f64,
@@ -130,10 +148,12 @@ pub struct UsageRow {
 impl UsageRow {
     fn add(&mut self, sum: &UsageSum) {
         self.responses += sum.responses;
-        self.tokens.add(&sum.tokens);
+        self.tokens.billed.add(&sum.tokens);
+        self.tokens.estimated += sum.estimated;
         self.web_searches = self.web_searches.saturating_add(sum.searches);
         self.dollars += sum.dollars;
-        self.unpriced_tokens = self.unpriced_tokens.saturating_add(sum.unpriced_tokens);
+        let of_sum = GroupTokens { billed: sum.tokens, estimated: sum.estimated };
+        self.unpriced_tokens = self.unpriced_tokens + of_sum.with_output(sum.unpriced_tokens);
         self.saved_tokens += sum.saved;
     }
 }
@@ -185,14 +205,16 @@ pub fn usage_sums(files: &[BilledFile<'_>], zone: &TimeZone, prices: &Prices) ->
         };
         let (_, place) = *last.insert(last.filter(|(last, _)| *last == property).unwrap_or_else(|| (property, find())));
         let (sum, copies) = (&mut sums[place], u64::from(counted.copies));
+        let (tokens, is_estimated) = response.settled();
         sum.responses += 1;
-        sum.tokens.add(&response.tokens);
+        sum.estimated += u64::from(is_estimated);
+        sum.tokens.add(&tokens);
         sum.searches = sum.searches.saturating_add(response.searches);
-        match response.dollars.or_else(|| cost(response, model.price?)) {
+        match response.dollars.or_else(|| cost(response, &tokens, model.price?)) {
             Some(dollars) => sum.dollars += dollars,
             None => {
                 sum.is_unpriced = true;
-                sum.unpriced_tokens = sum.unpriced_tokens.saturating_add(response.tokens.total());
+                sum.unpriced_tokens = sum.unpriced_tokens.saturating_add(tokens.total());
             }
         }
         sum.saved += saved(&files[counted.file as usize], response);
@@ -245,7 +267,7 @@ pub fn usage(sums: &UsageSums, sources: &[UsageSource<'_>], group: UsageGroup, f
     table.unpriced_models.sort();
     table.rows = rows.into_iter().map(|(name, row)| UsageRow { name, ..row }).collect();
     if !matches!(group, UsageGroup::Day | UsageGroup::Week | UsageGroup::Month) {
-        table.rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars).then(b.tokens.total().cmp(&a.tokens.total())));
+        table.rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars).then(b.tokens.billed.total().cmp(&a.tokens.billed.total())));
     }
     table
 }
@@ -378,8 +400,7 @@ impl Families {
 
 /// Returns the cost of a response in dollars; `None` if the model has no known price, or none for the fast mode in which it
 /// answered.
-fn cost(response: &ResponseUsage, price: &ModelPrice) -> Option<f64> {
-    let tokens = &response.tokens;
+fn cost(response: &ResponseUsage, tokens: &BilledTokens, price: &ModelPrice) -> Option<f64> {
     let price = price.at(tokens.sent() as f64);
     let price = if response.fast { price.fast()? } else { price };
     Some(price.dollars(tokens) + response.searches as f64 * SEARCH_DOLLARS)
@@ -425,7 +446,7 @@ mod tests {
     }
 
     fn outputs(table: &UsageTable) -> Vec<(&str, u64)> {
-        table.rows.iter().map(|row| (&*row.name, row.tokens.output)).collect()
+        table.rows.iter().map(|row| (&*row.name, row.tokens.billed.output)).collect()
     }
 
     #[test]
@@ -435,7 +456,7 @@ mod tests {
         let sources = [source("fork", &fork), source("old", &old)];
         let table = table(&sources, UsageGroup::Session);
         assert_eq!(outputs(&table), [("old", 14), ("fork", 1)]);
-        assert_eq!((table.total.responses, table.total.tokens.output), (3, 15));
+        assert_eq!((table.total.responses, table.total.tokens.billed.output), (3, 15));
         assert_eq!(table.copies, Copies { copied_responses: 1, copied_tokens: 10 + 9 + 100 + 1000 });
         // 30 input, 15 output, 300 written, 3000 read.
         assert!((table.total.dollars - (30.0 * 5.0 + 15.0 * 25.0 + 300.0 * 6.25 + 3000.0 * 0.5) / 1e6).abs() < 1e-12);
@@ -507,7 +528,7 @@ mod tests {
             let usage = file(model, vec![ResponseUsage { fast, searches, ..response(Some(1), 0, 5) }]);
             let sum = table(&[source("s", &usage)], UsageGroup::Day).total;
             assert_eq!(sum.web_searches, searches);
-            (sum.unpriced_tokens == 0).then_some((sum.dollars * 1e6).round())
+            (sum.unpriced_tokens.value == 0.0).then_some((sum.dollars * 1e6).round())
         };
         // 10 input, 5 output, 100 written, 1000 read.
         let usual = 10.0 * 5.0 + 5.0 * 25.0 + 100.0 * 6.25 + 1000.0 * 0.5;
@@ -516,6 +537,26 @@ mod tests {
         assert_eq!(dollars("claude-opus-4-6", true, 0), Some(6.0 * usual));
         assert_eq!(dollars("claude-opus-4-8", false, 3), Some(usual + 30_000.0));
         assert_eq!(dollars("claude-sonnet-5", true, 0), None, "no price is known for its fast mode");
+    }
+
+    #[test]
+    fn an_output_that_is_only_the_start_of_the_stream_is_estimated_and_so_are_the_sums_with_it() {
+        let started = ResponseUsage { written_tokens: 500, ..response(Some(1), 0, 5) };
+        let whole = ResponseUsage { written_tokens: 500, ..response(Some(2), 0, 250) };
+        let usage = file("claude-opus-4-5", vec![started, whole, response(Some(3), DAY, 7)]);
+        let sources = [source("s", &usage)];
+        let sum = table(&sources, UsageGroup::Day);
+        assert_eq!(outputs(&sum), [("1970-01-01", 750), ("1970-01-02", 7)]);
+        let estimated = |row: &UsageRow| row.tokens.estimated;
+        assert_eq!((sum.rows.iter().map(estimated).collect::<Vec<_>>(), estimated(&sum.total)), (vec![1, 0], 1));
+        let json = serde_json::to_value(&sum.total).unwrap();
+        let bases = ["input_tokens", "output_tokens", "total_tokens"].map(|name| json[name]["basis"].as_str().unwrap());
+        assert_eq!(bases, ["measured", "estimated", "estimated"]);
+        // 30 input, 757 output, 300 written, 3000 read.
+        assert!((sum.total.dollars - (30.0 * 5.0 + 757.0 * 25.0 + 300.0 * 6.25 + 3000.0 * 0.5) / 1e6).abs() < 1e-12);
+        let copy = file("claude-opus-4-5", vec![response(Some(1), 1, 480)]);
+        let sum = table(&[source("s", &usage), source("t", &copy)], UsageGroup::Session);
+        assert_eq!((outputs(&sum), estimated(&sum.total)), (vec![("s", 480 + 250 + 7)], 0), "a copy records all of it");
     }
 
     #[test]
@@ -554,7 +595,7 @@ mod tests {
         let stated = ResponseUsage { dollars: Some(0.25), ..response(Some(1), 0, 5) };
         let usage = file("unknown-model", vec![stated, response(Some(2), 1, 5)]);
         let table = table(&[source("s", &usage)], UsageGroup::Model);
-        assert_eq!((table.total.dollars, table.total.unpriced_tokens), (0.25, 1115));
+        assert_eq!((table.total.dollars, table.total.unpriced_tokens), (0.25, TokenCount::measured(1115)));
         assert_eq!(table.unpriced_models, ["unknown-model"]);
     }
 

@@ -1,7 +1,7 @@
 use super::parse;
 use super::usage::{BilledRow, Figures, SYNTHETIC, UsageScan};
 use super::write::last_iteration;
-use crate::model::{Event, FileUsage, Key, RowKind};
+use crate::model::{Event, FileUsage, Key, OutputRule, RowKind};
 use crate::provider::json::{self, is_true, number, text_of};
 use crate::provider::turns::TurnScan;
 use crate::provider::usage::NewestRow;
@@ -97,8 +97,7 @@ impl Scanner for Scan {
         }
         let figures = billed.and_then(|row| row.message?.figures());
         let is_billed = billed.is_some_and(|row| self.usage.row(&row, figures.as_ref()));
-        let is_response = |row: &BilledRow<'_>| !is_true(row.api_error) && text_of(row.kind).as_deref() == Some("assistant");
-        let response = billed.filter(is_response).zip(figures);
+        let response = billed.filter(BilledRow::is_response).zip(figures);
         match role {
             Some(_) if answers => {
                 self.last = response.filter(|_| is_billed).map(|(row, _)| values(&row)).unwrap_or_default();
@@ -126,13 +125,17 @@ impl Scanner for Scan {
         }
     }
 
-    fn finish(self: Box<Self>) -> (Totals, FileUsage) {
+    fn finish(self: Box<Self>, rule: OutputRule) -> (Totals, FileUsage) {
         let Scan { main, sidechain, newest, usage, .. } = *self;
-        let [main, side] = [main, sidechain].map(|side| side.totals.with_turns(&side.turns));
+        let (usage, outputs) = usage.finish(rule);
+        let with_output = |side: Side, (output_tokens, output_estimated): (u64, bool)| {
+            Totals { output_tokens, output_estimated, ..side.totals }.with_turns(&side.turns)
+        };
+        let [main, side] = [with_output(main, outputs[0]), with_output(sidechain, outputs[1])];
         let own = main.steps + main.turns > 0 || side.steps + side.turns == 0;
         let directory = main.directory.clone();
         let chosen = if own { main } else { side };
-        (Totals { directory, last_written: newest.milliseconds(), ..chosen }, usage.finish())
+        (Totals { directory, last_written: newest.milliseconds(), ..chosen }, usage)
     }
 }
 
@@ -147,6 +150,7 @@ impl Scan {
         if repeats {
             let side = self.side(is_true(row.sidechain));
             side.totals.moved_on = side.edited;
+            self.usage.repeated(row);
         }
         repeats
     }
@@ -192,7 +196,6 @@ impl Side {
             self.message = id;
         }
         // Each row of a response repeats its figures; the output grows to its final value.
-        totals.output_tokens += output.saturating_sub(self.message_output);
         self.message_output = self.message_output.max(output);
         totals.window_tokens = sent + self.message_output;
         totals.peak_tokens = totals.peak_tokens.max(sent);

@@ -1,11 +1,12 @@
 //! Collects the bills of a session file from the rows that have figures.
 
-use crate::model::{BilledTokens, FileUsage, ResponseUsage};
-use crate::provider::json::{self, elements, equals, number, skimmed, text_of, time_of};
+use crate::model::{BilledTokens, FileUsage, OutputRule, ResponseUsage, Written};
+use crate::provider::json::{self, elements, equals, is_true, number, skimmed, text_of, time_of};
 use crate::provider::usage::{Bills, response_key};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 use std::sync::LazyLock;
+use twox_hash::XxHash3_64;
 
 /// The kinds of iterations whose tokens are not in the sum of the response: those of an adviser, which another model gives, and of
 /// a compaction by the API.
@@ -34,6 +35,7 @@ skimmed! {
         id = "id",
         model = "model",
         usage = "usage",
+        content = "content",
     }
 }
 
@@ -93,6 +95,23 @@ skimmed! {
     }
 }
 
+skimmed! {
+    /// The values of a block that the model wrote.
+    WrittenBlock {
+        kind = "type",
+        text = "text",
+        thinking = "thinking",
+        signature = "signature",
+        input = "input",
+    }
+}
+
+impl BilledRow<'_> {
+    pub(super) fn is_response(&self) -> bool {
+        !is_true(self.api_error) && equals(self.kind, "assistant")
+    }
+}
+
 impl<'a> BilledMessage<'a> {
     pub(super) fn figures(&self) -> Option<Figures<'a>> {
         json::skim(self.usage?.as_bytes())
@@ -102,6 +121,20 @@ impl<'a> BilledMessage<'a> {
 #[derive(Default)]
 pub(super) struct UsageScan {
     bills: Bills,
+    /// The content of each response, by its place in the bills.
+    answers: Vec<Answer>,
+    /// The place of the last response.
+    last: usize,
+}
+
+/// The content of a response.
+#[derive(Clone, Default)]
+struct Answer {
+    written: Written,
+    /// The hashes of the contents that are counted: a file can have a row twice.
+    contents: Vec<u64>,
+    /// True if its rows are those of a subagent; `None` if it has no row of its own.
+    sidechain: Option<bool>,
 }
 
 impl UsageScan {
@@ -113,7 +146,11 @@ impl UsageScan {
         if kind == "system" && equals(row.subtype, "compact_boundary") {
             self.bills.usage.compactions.push(time);
         } else if let (Some(message), Some(figures)) = (&row.message, figures) {
-            return self.add(time, message, figures, row.request, row.cost);
+            if let Some(place) = self.add(time, message, figures, row.request, row.cost) {
+                self.last = place;
+                self.repeated(row);
+                return self.bills.usage.responses[place].key.is_some();
+            }
         } else if let Some(held) = row.data.and_then(|data| data.message)
             && let Some((message, figures)) = held.message.and_then(|message| Some((message, message.figures()?)))
         {
@@ -122,10 +159,39 @@ impl UsageScan {
         false
     }
 
-    pub(super) fn finish(self) -> FileUsage {
-        self.bills.usage
+    /// Takes the content of a row of the last response.
+    pub(super) fn repeated(&mut self, row: &BilledRow<'_>) {
+        let content = row.message.and_then(|message| message.content).unwrap_or_default();
+        let Some(response) = self.bills.usage.responses.get(self.last).filter(|_| row.is_response()) else { return };
+        if self.answers.len() <= self.last {
+            self.answers.resize(self.bills.usage.responses.len(), Answer::default());
+        }
+        let answer = &mut self.answers[self.last];
+        answer.sidechain = Some(is_true(row.sidechain));
+        let hash = XxHash3_64::oneshot(content.as_bytes());
+        if response.key.is_none() || !answer.contents.contains(&hash) {
+            answer.contents.push(hash);
+            add_written(&mut answer.written, content);
+        }
     }
 
+    /// Returns the bills, and the output of the responses of the main conversation and of subagents: its tokens, and true if some are
+    /// estimated.
+    pub(super) fn finish(self, rule: OutputRule) -> (FileUsage, [(u64, bool); 2]) {
+        let (mut usage, mut outputs) = (self.bills.usage, [(0, false); 2]);
+        for (response, answer) in usage.responses.iter_mut().zip(&self.answers) {
+            let model = usage.models.get(response.model as usize).map_or("", String::as_str);
+            response.written_tokens = rule(&answer.written, model, response.tokens.output).unwrap_or_default();
+            let Some(sidechain) = answer.sidechain else { continue };
+            let (sum, is_estimated) = &mut outputs[usize::from(sidechain)];
+            let (tokens, estimated) = response.settled();
+            *sum += tokens.output;
+            *is_estimated |= estimated;
+        }
+        (usage, outputs)
+    }
+
+    /// Adds a bill; returns its place, or `None` if the client wrote the row in the place of a response.
     fn add(
         &mut self,
         time: i64,
@@ -133,10 +199,10 @@ impl UsageScan {
         figures: &Figures<'_>,
         request: Option<&str>,
         cost: Option<&str>,
-    ) -> bool {
+    ) -> Option<usize> {
         let model = text_of(message.model).unwrap_or_default();
         if model == SYNTHETIC {
-            return false;
+            return None;
         }
         let id = text_of(message.id).filter(|id| !id.is_empty());
         // Some endpoints and subagents give no request id: the message id alone is the identity then.
@@ -149,14 +215,38 @@ impl UsageScan {
         };
         // A stated cost is that of the whole request.
         let apart = if response.dollars.is_none() { apart(figures) } else { Vec::new() };
-        self.bills.add(response);
+        let added = self.bills.add(response);
         for (place, figures) in apart.into_iter().enumerate() {
             let model = text_of(figures.model).unwrap_or(model.clone());
             let key = id.as_ref().map(|id| response_key(&[id, &request, &place.to_string()]));
             let model = self.bills.usage.model(&model);
             self.bills.add(ResponseUsage { key, ..bill(&figures, time, model) });
         }
-        id.is_some()
+        Some(added)
+    }
+}
+
+/// Adds the sizes of the content of a row.
+fn add_written(written: &mut Written, content: &str) {
+    let length = |value: Option<&str>| text_of(value).map_or(0, |text| text.len() as u64);
+    let blocks = json::Scanner::new(content.as_bytes()).list([b'[', b']'], json::Scanner::object::<WrittenBlock<'_>>);
+    let Some(blocks) = blocks else {
+        written.text += length(Some(content));
+        return;
+    };
+    for block in blocks.into_iter().flatten() {
+        match text_of(block.kind).as_deref() {
+            Some("text") => written.text += length(block.text),
+            Some("thinking") => {
+                written.thinking += length(block.thinking);
+                written.signature += length(block.signature);
+            }
+            Some("tool_use") => {
+                written.calls += 1;
+                written.input += block.input.unwrap_or_default().len() as u64;
+            }
+            _ => {}
+        }
     }
 }
 
@@ -178,6 +268,7 @@ fn bill(figures: &Figures<'_>, time: i64, model: u32) -> ResponseUsage {
         time,
         model,
         tokens: billed(figures),
+        written_tokens: 0,
         dollars: None,
         searches: number(figures.tools.and_then(|tools| tools.searches)).unwrap_or_default(),
         fast: equals(figures.speed, "fast"),
@@ -210,7 +301,7 @@ mod tests {
     fn scan(rows: &[String]) -> FileUsage {
         let mut scan = Box::new(Scan::default());
         rows.iter().for_each(|row| scan.line(row.replace('\'', "\"").as_bytes()));
-        scan.finish().1
+        scan.finish(|_, _, _| None).1
     }
 
     fn usage(output: u64) -> String {
@@ -244,11 +335,31 @@ mod tests {
     }
 
     #[test]
+    fn the_content_of_all_rows_of_a_response_is_measured_once() {
+        let content = |block: &str| row("m1", "", 2).replace("'role'", &format!("'content': [{block}], 'role'"));
+        let thinking = content("{'type': 'thinking', 'thinking': 'abc', 'signature': 'sig1'}");
+        let text = content("{'type': 'text', 'text': 'a\\nb'}");
+        let call = content("{'type': 'tool_use', 'id': 't', 'name': 'Read', 'input': {'a':1}}");
+        let held = format!("{{'type': 'progress', 'timestamp': '2026-11-21T10:00:01Z', 'data': {{'message': {call}}}}}");
+        let mut scan = Box::new(Scan::default());
+        let rows = [thinking, text.clone(), held, call, text, row("m2", "", 2)];
+        rows.iter().for_each(|row| scan.line(row.replace('\'', "\"").as_bytes()));
+        let rule = |written: &Written, model: &str, recorded: u64| {
+            assert_eq!((model, recorded), ("claude-opus-4-8", 2));
+            let all = Written { text: 3, thinking: 3, signature: 4, calls: 1, input: 7 };
+            (*written == all).then_some(70)
+        };
+        let (totals, usage) = scan.finish(rule);
+        assert_eq!(usage.responses.iter().map(|one| one.settled().1).collect::<Vec<_>>(), [true, false]);
+        assert_eq!((totals.output_tokens, totals.output_estimated), (72, true));
+    }
+
+    #[test]
     fn a_row_that_repeats_a_response_follows_the_rows_before_it() {
         let totals = |rows: &[String]| {
             let mut scan = Box::new(Scan::default());
             rows.iter().for_each(|row| scan.line(row.replace('\'', "\"").replace("\": ", "\":").as_bytes()));
-            let (totals, usage) = scan.finish();
+            let (totals, usage) = scan.finish(|_, _, _| None);
             (totals.moved_on, totals.steps, usage.responses.len())
         };
         let response = row("m1", "'requestId': 'r1',", 9);

@@ -2,7 +2,7 @@
 
 use super::parse;
 use super::usage::{Head, HeadPayload, UsageScan};
-use crate::model::{Event, FileUsage, RowKind};
+use crate::model::{Event, FileUsage, OutputRule, RowKind};
 use crate::provider::json::{self, equals, number, text_of};
 use crate::provider::turns::TurnScan;
 use crate::provider::usage::NewestRow;
@@ -47,7 +47,7 @@ impl Scanner for Scan {
         }
     }
 
-    fn finish(self: Box<Self>) -> (Totals, FileUsage) {
+    fn finish(self: Box<Self>, _rule: OutputRule) -> (Totals, FileUsage) {
         (Totals { last_written: self.newest.milliseconds(), ..self.totals }.with_turns(&self.turns), self.usage.finish())
     }
 }

@@ -141,7 +141,7 @@ mod tests {
             let row = format!("{{'timestamp': '2026-11-21T10:00:{second:02}Z', 'type': '{kind}', 'payload': {payload}}}");
             scan.line(row.replace('\'', "\"").as_bytes());
         }
-        scan.finish().1
+        scan.finish(|_, _, _| None).1
     }
 
     fn count(total: [u64; 3], last: Option<[u64; 3]>) -> String {

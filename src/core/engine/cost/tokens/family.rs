@@ -184,6 +184,11 @@ impl Family {
         if OLD_MODELS.iter().any(|old| model.starts_with(old)) || !model.starts_with("claude") { &OLD } else { &NEW }
     }
 
+    /// Returns true for the models up to 4.6, and for those of other makers.
+    pub(super) fn is_old(&self) -> bool {
+        std::ptr::eq(self, &OLD)
+    }
+
     /// Returns true if the tokens of a text are exact, so that what remains of an output is its thinking.
     pub(super) fn is_exact(&self) -> bool {
         std::ptr::eq(self, &O200K)

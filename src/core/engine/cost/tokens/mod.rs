@@ -15,11 +15,14 @@ pub(in crate::engine) use calls::calls as requests_of;
 mod correction;
 mod cuts;
 mod family;
+mod output;
 mod reminder;
 mod resent;
 
 pub use cuts::{Cut, CutKind, cuts};
 pub use family::{estimate, most_tokens, of_model};
+pub(in crate::engine) use output::output_of;
+pub use output::unrecorded_output;
 
 use crate::engine::cost::capacity;
 use crate::engine::o200k;
