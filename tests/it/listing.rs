@@ -102,6 +102,25 @@ fn the_age_the_turns_and_the_title_of_a_session_are_those_of_its_status() {
 }
 
 #[test]
+fn a_change_by_aperture_makes_no_session_younger() {
+    for home in ["tools-and-spill", "older-model", "codex-tools"] {
+        for command in [&["compress", "--preset", "handoff"][..], &["create", "a note"]] {
+            let sandbox = Sandbox::of(home);
+            let times = || {
+                let listed = sandbox.json(&["sessions"], "aperture.sessions/2");
+                let status = sandbox.json(&["status"], "aperture.status/2");
+                let of_listed = ["id", "last_written_time", "modified_time"].map(|key| listed["sessions"][0][key].clone());
+                (of_listed, status["last_written_time"].clone())
+            };
+            let before = times();
+            sandbox.text(command);
+            assert_eq!(times(), before, "{home}, {command:?}");
+            assert_eq!(before.0[1], before.1);
+        }
+    }
+}
+
+#[test]
 fn after_a_rewind_to_the_start_the_title_is_the_next_first_prompt() {
     let says = |number: u32, parent: u32, text: &str| {
         let id = |number: u32| (number > 0).then(|| format!("{number:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa"));

@@ -51,6 +51,8 @@ impl Flags {
     /// The notification of a background task, in any form: the client searches for it on resume, and reports the task as
     /// unfinished if it is missing.
     pub const TASK_NOTICE: Flags = Flags(1 << 22);
+    /// Written by aperture, or in the form of its rows: its time is that of a change, not of the session.
+    pub const OWN: Flags = Flags(1 << 23);
 
     /// The client begins a turn; it can take further prompts during the turn.
     pub const TURN_START: Flags = Flags(1 << 23);

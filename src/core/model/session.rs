@@ -249,10 +249,10 @@ impl Session {
         &self.blocks[start..start + count]
     }
 
-    /// Returns the time of the newest row, in milliseconds since 1970, UTC: the time from which the age of a session counts. Rows are
-    /// not always in the order of their times.
+    /// Returns the time of the newest row that aperture did not write, in milliseconds since 1970, UTC: the time from which the age of
+    /// a session counts. Rows are not always in the order of their times.
     pub fn last_written(&self) -> Option<i64> {
-        self.rows.iter().filter_map(|row| row.timestamp).max()
+        self.rows.iter().filter(|row| !row.flags.any(Flags::OWN)).filter_map(|row| row.timestamp).max()
     }
 
     /// Returns the origin of the last row with a working directory, if any.

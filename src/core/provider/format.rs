@@ -324,7 +324,7 @@ pub struct Totals {
     pub steps: u32,
     pub turns: u32,
     pub compactions: u32,
-    /// The time of the newest row, in milliseconds since 1970, UTC; `None` if no row has a time.
+    /// The time of the newest row that aperture did not write, in milliseconds since 1970, UTC; `None` if no such row has a time.
     pub last_written: Option<i64>,
     /// The model of the last response. Most sessions of a directory share it: the cache stores it once for all of them.
     #[serde(skip)]

@@ -464,6 +464,8 @@ fn attached<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBl
     row.flags = Flags::ATTACHMENT;
     if let Some(payload) = fields.attachment {
         row.answers = key(member(payload, "toolUseID"));
+        let kind = text_of(member(payload, "type")).unwrap_or_default();
+        row.flags.set(Flags::OWN, kind.starts_with("aperture_") || kind == "thinking_stripped");
         attachment::read(payload, fields.rendered, fields.rendered_role, row, blocks);
     }
     if blocks.is_empty() {

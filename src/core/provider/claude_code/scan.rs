@@ -1,7 +1,7 @@
 use super::parse;
 use super::usage::{BilledRow, Figures, SYNTHETIC, UsageScan};
 use super::write::last_iteration;
-use crate::model::{Event, FileUsage, Key, OutputRule, RowKind};
+use crate::model::{Event, FileUsage, Flags, Key, OutputRule, RowKind};
 use crate::provider::json::{self, is_true, number, text_of};
 use crate::provider::turns::TurnScan;
 use crate::provider::usage::NewestRow;
@@ -18,6 +18,7 @@ static BOUNDARY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"co
 static QUEUED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"queued_command\""));
 static TITLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"-title\""));
 static FILES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"file-history-"));
+static OWN: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| [&b"\"aperture_"[..], b"\"thinking_stripped\""].map(Finder::new));
 static RESULT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"tool_use_id\":"));
 static PARENT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"parentUuid\":"));
 static DIRECTORY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"cwd\":"));
@@ -41,6 +42,11 @@ fn role(bytes: &[u8]) -> Option<&[u8]> {
 fn is_result(start: &[u8]) -> bool {
     let bare = || start.iter().filter(|byte| !byte.is_ascii_whitespace());
     RESULT.find(start).is_some() || bare().take(ERROR_START.len()).eq(ERROR_START)
+}
+
+/// Returns true if aperture wrote a row, which has this head, or could have.
+fn is_own(head: &[u8], bytes: &[u8]) -> bool {
+    OWN.iter().any(|own| own.find(head).is_some()) && parse::parse(bytes).row.flags.any(Flags::OWN)
 }
 
 /// Computes the totals of a file and collects its bills; parses only lines that can affect them.
@@ -86,7 +92,7 @@ impl Scanner for Scan {
         match billed.and_then(|row| row.time).filter(|_| answers) {
             Some(time) => self.newest.time(time.trim_matches('"').as_bytes()),
             // A record of files has the time of the files.
-            None if FILES.find(&head[..head.len().min(KIND_BYTES)]).is_some() => {}
+            None if FILES.find(&head[..head.len().min(KIND_BYTES)]).is_some() || is_own(head, bytes) => {}
             None => self.newest.line(bytes),
         }
         if self.main.totals.directory.is_empty() && DIRECTORY.find(bytes).is_some() {

@@ -17,6 +17,7 @@ fields! {
         payload = "payload",
         ordinal = "ordinal",
         metadata = "metadata",
+        own = "aperture",
     }
 }
 
@@ -53,6 +54,7 @@ pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
     let mut parsed = whole(&fields);
     parsed.row.id = Some(identity(line, &fields));
     parsed.row.timestamp = time_of(fields.timestamp);
+    parsed.row.flags.set(Flags::OWN, fields.own.is_some());
     parsed
 }
 

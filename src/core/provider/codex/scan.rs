@@ -24,8 +24,11 @@ pub(super) struct Scan {
 
 impl Scanner for Scan {
     fn line(&mut self, bytes: &[u8]) {
-        self.newest.line(bytes);
-        let Some(head) = json::skim::<Head<'_>>(bytes) else { return };
+        let head = json::skim::<Head<'_>>(bytes);
+        if head.is_none_or(|head| head.own.is_none()) {
+            self.newest.line(bytes);
+        }
+        let Some(head) = head else { return };
         let kind = text_of(head.kind).unwrap_or_default();
         self.usage.row(&head, &kind);
         let payload = head.payload.unwrap_or_default();

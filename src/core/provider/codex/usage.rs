@@ -10,6 +10,7 @@ skimmed! {
         kind = "type",
         time = "timestamp",
         payload: HeadPayload = "payload",
+        own = "aperture",
     }
 }
 
