@@ -109,12 +109,15 @@ fn messages(workspace: &Workspace<'_>) -> Result<Vec<MessageText>, CommandError>
         .enumerate()
         .map(|(place, message)| {
             let parts: Vec<MessagePart> = message.parts.iter().map(part).collect();
-            let first = message.parts.iter().flat_map(Part::blocks).find_map(|number| reading.block(number));
+            let blocks = || message.parts.iter().flat_map(Part::blocks).filter_map(|number| reading.block(number));
+            let first = blocks().next();
+            // Attachments of the client can come before the words of a message.
+            let said = blocks().find(|block| block.kind != BlockKind::Attachment).or(first);
             MessageText {
                 id: place as u32 + 1,
                 role: message.role,
-                from: from(workspace, message.role, first),
-                time: first.and_then(|block| block.timestamp),
+                from: from(workspace, message.role, said),
+                time: said.and_then(|block| block.timestamp),
                 tokens: parts.iter().map(|part| part.tokens).sum::<TokenCount>(),
                 parts,
             }
@@ -122,10 +125,10 @@ fn messages(workspace: &Workspace<'_>) -> Result<Vec<MessageText>, CommandError>
         .collect())
 }
 
-/// Returns the author of a message: the name of the model, the user, a tool, or the client.
-fn from(workspace: &Workspace<'_>, role: &str, first: Option<&Block>) -> String {
+/// Returns the author of a message, by one of its blocks: the name of the model, the user, a tool, or the client.
+fn from(workspace: &Workspace<'_>, role: &str, said: Option<&Block>) -> String {
     let session = &workspace.reading.session;
-    match (role, first) {
+    match (role, said) {
         ("assistant", Some(block)) => session.rows[block.row as usize].model.as_deref().unwrap_or("assistant").to_owned(),
         (_, Some(block)) if block.role == Role::ToolResult => "tools".to_owned(),
         ("user", Some(block)) if block.kind == BlockKind::Attachment => "client".to_owned(),
