@@ -435,3 +435,16 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found.sort();
     found
 }
+
+/// clap wraps them for narrower terminals: a longer line would be wrapped twice.
+#[test]
+fn the_paragraphs_of_help_texts_are_at_most_80_columns_wide() {
+    let directory = repository().join("src/commands/help");
+    let files: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() > 40);
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let is_wide = |line: &&str| !line.starts_with(' ') && line.chars().count() > 80;
+        assert_eq!(text.lines().find(is_wide), None, "{}", file.display());
+    }
+}
