@@ -257,8 +257,8 @@ fn removed(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Work
         return Ok(RecallReport { query, blocks, ..RecallReport::default() });
     }
     let query = query.trim().trim_matches('"');
-    let blocks = best_blocks(env, arguments, query, &documents, workspace)?;
-    Ok(RecallReport { query: query.to_owned(), blocks, ..RecallReport::default() })
+    let (blocks, missing_words) = best_blocks(env, arguments, query, &documents, workspace)?;
+    Ok(RecallReport { query: query.to_owned(), blocks, missing_words, ..RecallReport::default() })
 }
 
 /// The factor that the newest block is worth more than the oldest: an agent looks for what it worked on last. The worth of what it wrote in
@@ -268,14 +268,14 @@ const CALL_WORTH: f32 = 0.05;
 /// The worth of a part of the newest block beside one of the oldest, in shares of the query.
 const RECENT_WORTH: f32 = 0.03;
 
-/// Returns the parts of documents that match a query, the best first.
+/// Returns the parts of documents that match a query, the best first, and the words that none has.
 fn best_blocks(
     env: &Env,
     arguments: &Arguments,
     words: &str,
     documents: &[RemovedBlock<'_>],
     workspace: &Workspace<'_>,
-) -> Result<Vec<RecalledBlock>, CommandError> {
+) -> Result<(Vec<RecalledBlock>, Vec<String>), CommandError> {
     let query = Query::of_text(words);
     let passages: Vec<Passage<'_>> =
         documents.iter().map(|document| passage(&document.title, kind(document.block), without_data(&document.text))).collect();
@@ -308,7 +308,7 @@ fn best_blocks(
         let enough = tokens::count(&text(1)).next_multiple_of(100);
         return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("to print the best part: --max-tokens {enough}")));
     }
-    Ok(blocks(count))
+    Ok((blocks(count), found.missing().into_iter().map(str::to_owned).collect()))
 }
 
 /// Returns the blocks that the query names; `None` if it is words, such as an identifier that only looks like a tool-use id.

@@ -50,6 +50,8 @@ pub struct RecallReport {
     pub blocks: Vec<RecalledBlock>,
     /// Turns, in file order; empty if blocks or words were requested.
     pub turns: Vec<RecalledTurn>,
+    /// Words that no removed block has, if others match.
+    pub missing_words: Vec<String>,
     /// Requested turns that are missing or shorter than requested, a sentence for each.
     pub notes: Vec<String>,
 }
@@ -67,6 +69,9 @@ impl RecallReport {
 
     pub fn note(&self) -> String {
         let mut text = "Recalled from earlier in this session, as it was then:\n".to_owned();
+        for word in &self.missing_words {
+            text.push_str(&format!("[no removed block has '{word}']\n"));
+        }
         for block in &self.blocks {
             let content = block.content.trim_end();
             text.push_str(&format!("\n[#{} {}]\n{content}\n", block.number, block.label));
@@ -86,6 +91,9 @@ impl Report for RecallReport {
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
+        for word in &self.missing_words {
+            line(&mut text, &style.paint(Paint::Dim, &clip(&format!("no removed block has '{word}'"), style.width)));
+        }
         for block in &self.blocks {
             if !text.is_empty() {
                 text.push('\n');

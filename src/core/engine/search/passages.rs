@@ -92,6 +92,16 @@ impl<'a> Occurrences<'a> {
         (0..self.query.terms.len()).all(|term| !self.query.terms[term].is_needed || has(term))
     }
 
+    /// Returns the words that the query needs and no passage has.
+    pub fn missing(&self) -> Vec<&'a str> {
+        let mut has = vec![false; self.query.terms.len()];
+        for (title, text) in &self.found {
+            title.iter().chain(text.iter().map(|(_, term)| term)).for_each(|term| has[*term] = true);
+        }
+        let terms = self.query.terms.iter().zip(has);
+        terms.filter(|(term, has)| term.is_needed && !has).map(|(term, _)| &*term.text).collect()
+    }
+
     fn put_repetitions_back(&self, ranked: &mut [RankedPassage]) {
         let best = ranked.len().min(COMPARED);
         let terms: Vec<Vec<u32>> = ranked[..best]
