@@ -7,7 +7,7 @@ use crate::commands::{keep, manifest};
 use crate::engine::tokens::estimate;
 use crate::engine::{self, Analysis};
 use crate::model::limits::PREVIEW_CHARACTERS;
-use crate::model::{Block, Event, TokenCount, Turn, Zone};
+use crate::model::{Block, Event, TokenCount, Tool, Turn, Zone};
 use crate::provider::{ClientPart, without_insertions};
 use crate::text::cut::{ended, without_links};
 use crate::workspace::Workspace;
@@ -79,10 +79,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         zones: zones.to_vec(),
         kinds: shares(reading.tokens_by(|block| Some(block.kind.name().replace('_', " ")))),
         tools: shares(reading.tokens_by(|block| block.tool.as_ref().map(|tool| tool.name.to_string()))),
-        files: shares(
-            reading
-                .tokens_by(|block| block.tool.as_ref().filter(|tool| tool.verb.names_file()).map(|tool| tool.target.to_string())),
-        ),
+        files: shares(reading.tokens_by(|block| file_of(block.tool.as_deref()?))),
         stale: share("stale", &stale),
         superseded: share("superseded", &superseded),
         aging: Share { name: "aging".to_owned(), blocks: aging_blocks as u32, tokens: aging_tokens },
@@ -99,6 +96,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         damage: session.damage.clone(),
         findings: reading.findings(),
     })
+}
+
+/// Returns the file that a call names; `None` for a call of another kind, and for one whose input names none.
+fn file_of(tool: &Tool) -> Option<String> {
+    Some(tool.target.to_string()).filter(|target| tool.verb.names_file() && !target.is_empty())
 }
 
 /// Returns the tokens of the texts that the client adds by itself, by part: those of blocks in the window, and estimates of those
