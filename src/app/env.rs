@@ -3,7 +3,9 @@
 use super::files::make_private;
 use super::seal::KeyHolder;
 use super::settings::{Keeping, MemorySettings, Settings, SidecarSettings};
-use super::{ColorChoice, CommandError, ErrorKind, Globals, Hooks, PROJECT_FILE, misuse, next_step, programs, session_name};
+use super::{
+    ColorChoice, CommandError, ErrorKind, Globals, Hooks, PROJECT_FILE, may_read, misuse, next_step_at, programs, session_name,
+};
 use crate::engine::{CheckLimits, Known, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
 use crate::model::{Actor, Event, Fault, History, Session};
@@ -572,9 +574,9 @@ impl Env {
             if error.kind() == io::ErrorKind::ResourceBusy {
                 return CommandError::from(error);
             }
-            let step = next_step(&error).or(Some("check that you may read it: ls -l"));
+            let step = next_step_at(&error, &path).unwrap_or_else(|| may_read(&path));
             let error = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
-            CommandError::refused(error).hints(step)
+            CommandError::refused(error).hint(step)
         })
     }
 

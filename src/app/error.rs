@@ -1,9 +1,10 @@
 use crate::engine::SelectorError;
 use crate::output::{ErrorReport, Gate, Report, printable};
 use crate::store::StoreError;
+use crate::text::shell::quoted_word;
 use crate::workspace::{ApplyError, FindError, PlanError, SkipReason};
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// The kind of an error; determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,20 +139,39 @@ impl From<FindError> for CommandError {
             FindError::NoneHere(_) => "to list all sessions: aperture sessions; to select one: -s",
             FindError::Missing(_) | FindError::Unknown(_) => "to list all sessions: aperture sessions",
             FindError::Ambiguous { candidates, .. } => {
-                let name = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                let names = candidates.iter().take(5).map(name).collect::<Vec<_>>().join(", ");
+                let names: Vec<&str> = candidates.iter().take(5).map(|id| prefix_of(id, candidates)).collect();
                 let more = candidates.len().saturating_sub(5);
-                &if more > 0 { format!("one of {names} and {more} more") } else { format!("one of {names}") }
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                &format!("one of {}{more}; to use the newest: -s {}", names.join(", "), names.first().unwrap_or(&"ID"))
             }
             FindError::NotASession { .. } => "to list the supported sessions: aperture sessions",
             FindError::Unreadable { source, .. } if source.kind() == io::ErrorKind::InvalidInput => {
                 "save its content to a file, and use that file"
             }
-            FindError::Unreadable { .. } => "check that you may read it: ls -l",
+            FindError::Unreadable { path, .. } => &may_read(path),
         };
         let hint = hint.to_owned();
         CommandError::refused(error).hint(hint)
     }
+}
+
+/// Returns the shortest part, from eight characters on, that an id begins with and no other one.
+fn prefix_of<'a>(id: &'a str, all: &[String]) -> &'a str {
+    let is_unique = |length: &usize| {
+        let begins = |other: &&String| id.get(..*length).is_some_and(|prefix| other.starts_with(prefix));
+        all.iter().filter(begins).count() == 1
+    };
+    (8..id.len()).find(is_unique).map_or(id, |length| &id[..length])
+}
+
+/// Returns the hint for a file that cannot be read.
+pub fn may_read(path: &Path) -> String {
+    format!("check that you may read it: ls -l {}", quoted_word(&path.to_string_lossy()))
+}
+
+/// Returns the step of [`next_step`] for an error about a path.
+pub fn next_step_at(error: &io::Error, path: &Path) -> Option<String> {
+    Some(next_step(error)?.replace("ls -la", &format!("ls -la {}", quoted_word(&path.to_string_lossy()))))
 }
 
 impl From<SelectorError> for CommandError {

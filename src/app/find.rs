@@ -138,7 +138,8 @@ impl Env {
             [] => Err(FindError::Unknown(name.to_owned()).into()),
             [(found, _)] => Ok(found.clone()),
             _ => {
-                let candidates = copies.into_iter().map(|(found, _)| found.path).collect();
+                let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let candidates = copies.iter().map(|(found, _)| stem(&found.path)).collect();
                 Err(FindError::Ambiguous { prefix: name.to_owned(), candidates }.into())
             }
         }

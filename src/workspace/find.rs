@@ -50,8 +50,8 @@ pub enum FindError {
     #[error("session id prefix '{prefix}' is ambiguous ({} matches)", .candidates.len())]
     Ambiguous {
         prefix: String,
-        /// The sessions, newest first.
-        candidates: Vec<PathBuf>,
+        /// The ids of the sessions, newest first.
+        candidates: Vec<String>,
     },
     #[error("{} is {what}", .path.display())]
     NotASession { path: PathBuf, what: String },
@@ -328,7 +328,7 @@ fn by_id(disk: &dyn Disk, places: &Places, prefix: &str) -> Result<Found, FindEr
             found.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.modified));
             Err(FindError::Ambiguous {
                 prefix: prefix.to_owned(),
-                candidates: found.into_iter().map(|(found, _)| found.path).collect(),
+                candidates: found.into_iter().map(|(found, _)| found.location.id).collect(),
             })
         }
     }

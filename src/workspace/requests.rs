@@ -70,7 +70,7 @@ pub fn find_in_requests(sessions: &[RequestSession], name: &str) -> Result<Optio
         [session] => Ok(Some(session.clone())),
         _ => Err(FindError::Ambiguous {
             prefix: name.to_owned(),
-            candidates: begin.iter().map(|session| request_path(&session.id)).collect(),
+            candidates: begin.iter().map(|session| session.id.clone()).collect(),
         }),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::sandbox::{Sandbox, homes, homes_only_read, repository, skipped};
 use expect_test::{Expect, expect, expect_file};
+use serde_json::json;
 use std::io::Read;
 use std::process::Stdio;
 use unicode_width::UnicodeWidthStr;
@@ -368,6 +369,29 @@ fn the_newest_session_of_the_project_is_meant() {
 }
 
 #[test]
+fn a_prompt_behind_an_attachment_is_of_the_user() {
+    let sandbox = Sandbox::new();
+    let row = |kind: &str, number: u32, name: &str, value: serde_json::Value| {
+        let id = |number: u32| (number > 0).then(|| format!("{number:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa"));
+        let row = json!({"type": kind, "uuid": id(number), "parentUuid": id(number - 1), "sessionId": "s", "cwd": "/w",
+            "version": "2.1.91", "timestamp": format!("2026-11-19T10:00:0{number}Z"), name: value});
+        format!("{row}\n")
+    };
+    let rules = json!({"type": "mcp_instructions_delta", "addedNames": ["a"], "addedBlocks": ["Use it."], "removedNames": []});
+    let answer =
+        json!({"id": "m", "role": "assistant", "model": "claude-opus-4-6", "content": [{"type": "text", "text": "Twelve."}]});
+    let rows = [
+        row("user", 1, "message", json!({"role": "user", "content": "count the carts"})),
+        row("attachment", 2, "attachment", rules),
+        row("assistant", 3, "message", answer),
+    ];
+    sandbox.session("abc1", rows.concat(), 0);
+    let text = sandbox.text(&["transcript"]);
+    let headers: Vec<&str> = text.lines().filter(|line| line.starts_with("──")).collect();
+    assert_eq!(headers, ["── user  #1  2026-11-19 10:00:01", "── claude-opus-4-6  #3  2026-11-19 10:00:03"]);
+}
+
+#[test]
 fn a_session_is_named_by_the_beginning_of_its_id() {
     let sandbox = Sandbox::new();
     sandbox.session("abc1", SMALL, 60);
@@ -377,7 +401,7 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
         &["status", "abc"],
         expect![[r#"
             error: session id prefix 'abc' is ambiguous (2 matches)
-            hint: one of abc1, abc2
+            hint: one of abc1, abc2; to use the newest: -s abc1
             exit code 1
         "#]],
     );
@@ -513,7 +537,7 @@ fn a_file_that_may_not_be_read() {
         expect![[r#"
         error: PROJECT/secret.jsonl cannot be read
         because: Permission denied (os error 13)
-        hint: check that you may read it: ls -l
+        hint: check that you may read it: ls -l PROJECT/secret.jsonl
         exit code 1
     "#]],
     );

@@ -2,7 +2,7 @@
 
 use super::interrupt::Interrupt;
 use super::sessions::BulkSession;
-use crate::app::{CommandError, Env, ErrorKind, refusal, session_name};
+use crate::app::{CommandError, Env, ErrorKind, may_read, refusal, session_name};
 use crate::output::{BulkOutcome, BulkRow, plural};
 use anyhow::anyhow;
 
@@ -68,7 +68,7 @@ fn visit_until<S, T>(
 }
 
 fn unreadable(session: &BulkSession, problem: &str) -> CommandError {
-    refusal!("cannot read {}: {problem}", session.path.display()).hint("check that you may read it: ls -l")
+    refusal!("cannot read {}: {problem}", session.path.display()).hint(may_read(&session.path))
 }
 
 /// Returns the error that determines the exit code of a run: interrupted, some sessions failed, or some were skipped. The report

@@ -1,8 +1,9 @@
 //! `aperture install git-hook` and `uninstall git-hook`: the integration with git hooks.
 
-use crate::app::{CommandError, Env, files};
+use crate::app::{CommandError, Env, files, may_read};
 use crate::commands::git_hook::{GitHooksReport, InstalledHook};
 use crate::engine::{GitHook, with_hook, without_hook};
+use crate::text::shell::quoted_word;
 use anyhow::Context;
 use std::path::PathBuf;
 
@@ -53,7 +54,7 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
         // Replacing a symbolic link would break it: write to its target.
         let path = env.disk.resolve(&path).unwrap_or(path);
         let before = files::whole(env.disk, &path).with_context(|| format!("cannot read the hook {}", path.display()));
-        let before = before.map_err(|error| CommandError::refused(error).hint("check that you may read it: ls -l"))?;
+        let before = before.map_err(|error| CommandError::refused(error).hint(may_read(&path)))?;
         let after =
             if install { with_hook(before.as_deref(), hook).map(Some) } else { before.as_deref().map_or(Ok(None), without_hook) };
         let after = after.with_context(|| format!("cannot change the hook {}", path.display())).map_err(|error| {
@@ -73,9 +74,10 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
                 (Some(before), None) => files::delete(env.disk, &path, before, &|_| false),
                 (None, None) => Ok(()),
             };
-            written
-                .with_context(|| format!("cannot write the hook {}", path.display()))
-                .map_err(|error| CommandError::refused(error).hint("check that you may write it: ls -l"))?;
+            written.with_context(|| format!("cannot write the hook {}", path.display())).map_err(|error| {
+                CommandError::refused(error)
+                    .hint(format!("check that you may write it: ls -l {}", quoted_word(&path.to_string_lossy())))
+            })?;
         }
         report.hooks.iter_mut().for_each(|hook| hook.installed = install);
     }

@@ -2,7 +2,7 @@
 
 use super::report::{MemoryChangeReport, MemoryProblem};
 use super::{Action, Arguments, compose, entries, export, init, learn, list, log, review, search, why};
-use crate::app::{CommandError, Env, ErrorKind, next_step};
+use crate::app::{CommandError, Env, ErrorKind, may_read, next_step_at};
 use crate::engine::mask;
 use crate::engine::memory::markdown::parse_name;
 use crate::engine::memory::words::holds_secret;
@@ -268,11 +268,10 @@ impl From<MemoryError> for CommandError {
             MemoryError::EditedByHand { operation, .. } => {
                 format!("to see what it changed: aperture memory diff {operation}; then edit the file")
             }
-            MemoryError::Io { action: "read", source, .. } => {
-                next_step(source).unwrap_or("check that you may read it: ls -l").to_owned()
-            }
-            MemoryError::Io { source, .. } => {
-                format!("nothing was changed; {}", next_step(source).unwrap_or("check that you may write there: ls -ld"))
+            MemoryError::Io { action: "read", path, source } => next_step_at(source, path).unwrap_or_else(|| may_read(path)),
+            MemoryError::Io { path, source, .. } => {
+                let step = || format!("check that you may write there: ls -ld {}", word(path));
+                format!("nothing was changed; {}", next_step_at(source, path).unwrap_or_else(step))
             }
             MemoryError::Store(_) => {
                 let MemoryError::Store(error) = error else { return CommandError::new(kind, error) };
