@@ -20,7 +20,7 @@ pub fn lines(text: &str) -> Vec<Cow<'_, str>> {
         .collect()
 }
 
-/// Returns a text as a terminal shows it, line by line as [`lines`] does; one without control characters as it is.
+/// Returns a text as a terminal shows it; one without control characters as it is.
 pub fn shown(text: &str) -> Cow<'_, str> {
     let is_hidden = |c: char| c.is_control() && c != '\n' && c != '\t';
     if text.contains(is_hidden) { Cow::Owned(lines(text).join("\n")) } else { Cow::Borrowed(text) }
