@@ -45,7 +45,7 @@ const FLOORS: [(&str, [f64; 3]); 6] = [
     ("balanced", [55.0, 84.5, 79.0]),
     ("aggressive", [68.5, 72.0, 65.5]),
     ("layers", [90.5, 55.5, 38.0]),
-    ("handoff", [93.9, 46.5, 27.0]),
+    ("handoff", [94.0, 46.0, 26.5]),
 ];
 
 /// A cut of a session in a file.

@@ -83,9 +83,9 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         name: "handoff",
         description: "a shorter digest, without turns, for a fresh start",
-        keeps_percent: 56,
+        keeps_percent: 55,
         frees_percent: 94,
-        worth_millionths: 330.0,
+        worth_millionths: 350.0,
         newest_percent: 0.0,
         drops_thinking: true,
         folds: true,
