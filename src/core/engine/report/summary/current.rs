@@ -3,7 +3,7 @@
 use super::fit::fit;
 use super::plan::{Item, Status, plan};
 use super::sentences::salience;
-use super::turn::{REPLIED, TurnFacts, assents, edited_files, short_path};
+use super::turn::{REPLIED, TurnFacts, assents, edited_files, points_back, short_path};
 use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, plural};
@@ -25,7 +25,7 @@ const DONE: usize = 4;
 const TOLD: usize = 1;
 /// Maximum number of characters of an entry in a briefing.
 const BRIEF_CHARACTERS: usize = 140;
-/// Words below which a goal is shown with the sentence after it.
+/// Words below which a goal is shown with a sentence beside it.
 const SHORT_GOAL: usize = 6;
 /// Number of the latest edits that are searched for declarations.
 const LATEST_EDITS: usize = 40;
@@ -139,7 +139,7 @@ fn wish(asked: &[Part]) -> Option<&Part> {
     if is_short || assents(asked) || is_client_command(&first.text) {
         return None;
     }
-    let long = |part: &&Part| part.text.split_whitespace().count() >= 4 && !part.text.starts_with("You are a");
+    let long = |part: &&Part| part.text.split_whitespace().count() >= 4 && !is_role(part);
     let wishes = |part: &&Part| {
         let lower = part.text.to_lowercase().replace('’', "'");
         long(part)
@@ -152,12 +152,22 @@ fn wish(asked: &[Part]) -> Option<&Part> {
     near.iter().find(wishes).or_else(|| asked.iter().find(long)).or(Some(first))
 }
 
-/// Returns the request of a prompt; a short one with the sentence after it, which says what it is about. It has a part.
+/// Returns the request of a prompt. One that is short or points to something is shown with the sentence that says what it is about:
+/// a short one before it or, for the first, the one after it. It has a part.
 fn goal(asked: &[Part]) -> Option<Vec<Part>> {
     let wish = wish(asked)?;
-    let next = asked.iter().position(|part| part.text == wish.text).and_then(|place| asked.get(place + 1));
-    let is_short = wish.text.split_whitespace().count() < SHORT_GOAL;
-    Some([Some(wish), next.filter(|_| is_short)].into_iter().flatten().cloned().collect())
+    let place = asked.iter().position(|part| part.text == wish.text)?;
+    let leads = wish.text.ends_with(':');
+    let is_open = leads || wish.text.split_whitespace().count() < SHORT_GOAL || points_back(&wish.text);
+    let fits = |before: &&Part| before.text.chars().count() <= BRIEF_CHARACTERS && !is_role(before);
+    let before = place.checked_sub(1).map(|before| &asked[before]).filter(|_| is_open && !leads).filter(fits);
+    let after = asked.get(place + 1).filter(|_| is_open && (leads || place == 0));
+    Some([before, Some(wish), after].into_iter().flatten().cloned().collect())
+}
+
+/// Returns true if a sentence only tells the agent who it is.
+fn is_role(part: &Part) -> bool {
+    part.text.starts_with("You are a")
 }
 
 /// Returns true if a prompt is a command that only the client answers.

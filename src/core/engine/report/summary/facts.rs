@@ -96,6 +96,7 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
                 if made_good {
                     facts.fixed.push(error);
                 } else if place >= settled {
+                    facts.errors.retain(|known| known.text != error.text);
                     facts.errors.push(error);
                 }
             }

@@ -219,3 +219,51 @@ fn a_sentence_of_several_prompts_is_no_topic() {
         summarize(&reading, &contents, &|_| String::new()).0.into_iter().map(|turn| turn.header.text).collect();
     assert!(headers[0].starts_with("Write the plan") && headers[1].starts_with("List the tasks"), "{headers:?}");
 }
+
+#[test]
+fn a_goal_that_points_to_something_has_the_sentence_about_it() {
+    for (prompt, expected) in [
+        ("Fix the rounding of the net tax.", "Fix the rounding of the net tax."),
+        (
+            "The sum of the taxes is subtle now. Let's add a few tests.",
+            "The sum of the taxes is subtle now.; Let's add a few tests.",
+        ),
+        (
+            "The remote has a new name. What is the command to do that?",
+            "The remote has a new name.; What is the command to do that?",
+        ),
+        ("Can you take a look at:\n\nthe rounding of the net tax", "Can you take a look at:; the rounding of the net tax"),
+        ("Name the parts of it in the readme. Keep it short.", "Name the parts of it in the readme.; Keep it short."),
+        (
+            "I like the new one. Please name the parts of the sum in the readme.",
+            "Please name the parts of the sum in the readme.",
+        ),
+        (
+            "[lint:c] linter has version 2.1.4 from 8f3b0c7e on 2026-03-22\n[lint:c] x/main.c:45:9: bad (wrap)",
+            "[lint:c] linter has version 2.1.4 from 8f3b0c7e on 2026-03-22",
+        ),
+        ("<command-name>/x</command-name>", "/x"),
+    ] {
+        let (mut reading, contents) = session(&[(Role::User, prompt, false), (Role::Assistant, "It is done.", false)]);
+        if prompt.starts_with('<') {
+            reading.session.blocks[0].preview = "/x".into();
+        }
+        let points = summarize(&reading, &contents, &|_| String::new()).1.summary.points;
+        let goal = points.iter().find(|point| point.kind == PointKind::Objective).map(Point::text);
+        assert_eq!(goal.unwrap_or_default(), expected, "{prompt}");
+    }
+}
+
+#[test]
+fn an_error_that_repeats_is_open_once() {
+    let failed = |text| [(Role::ToolUse, "{}", false), (Role::ToolResult, text, true)];
+    let prompt = (Role::User, "Please repair the pipeline", false);
+    let errors = ["error: no such target", "error: no such file", "error: no such target"].map(failed).concat();
+    let (mut reading, contents) = session(&[&[prompt], &*errors, &[(Role::Assistant, "Both remain.", false)]].concat());
+    for block in reading.session.blocks.iter_mut().filter(|block| block.kind == BlockKind::ToolResult) {
+        block.tool = Some(Box::new(Tool::new("Bash", ToolVerb::Run, "make all")));
+    }
+    let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];
+    let open = turn.summary.points.iter().find(|point| point.kind == PointKind::Open).map(Point::text);
+    assert_eq!(open.as_deref(), Some("error: no such target; error: no such file"));
+}

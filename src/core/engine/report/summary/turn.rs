@@ -9,6 +9,7 @@ use super::{
 };
 use crate::engine::{Analysis, label, o200k};
 use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
+use crate::text::clauses::is_prose;
 use crate::text::cut::{cut, one_line};
 use crate::text::lists::word_lists;
 use crate::text::names::{file_name, is_file_name, last_components, telling_name};
@@ -71,7 +72,7 @@ pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a 
     TurnFacts { turn, live, facts, asked, replied, words, last, answered, outcomes }
 }
 
-/// Returns the sentences of the prompt. A command is returned as typed.
+/// Returns the sentences of the prompt; without prose, its first line. A command is returned as typed.
 fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Part> {
     let conventions = reading.session.conventions;
     let blocks = turn.opening.iter().chain(&turn.blocks).filter_map(|number| reading.block(*number));
@@ -79,17 +80,26 @@ fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Par
     for block in blocks.filter(|block| is_prompt(reading, block)) {
         let content = contents.get(&block.number).map_or("", String::as_str);
         if starts_with_any(content, &conventions.typed_commands) && block.preview.starts_with('/') {
-            return vec![Part::new(&block.preview, block.number)];
+            let name = block.preview.split(' ').next().unwrap_or_default();
+            let words: Vec<&str> = block.words_in(content).collect();
+            // Of a command without arguments, its name is the word of the user.
+            let typed = if words == [name] { name.to_owned() } else { format!("{name} {}", words.join(" ")) };
+            let mut texts: Vec<String> =
+                prompt_sentences(&typed, conventions).into_iter().map(|sentence| sentence.text).collect();
+            if !texts.first().is_some_and(|first| first.starts_with('/')) {
+                texts = vec![cut(&typed, PROMPT_CHARACTERS)];
+            }
+            return texts.iter().map(|text| Part::new(text, block.number)).collect();
         }
         let content = &*unshortened(block, content, conventions);
         let found = prompt_sentences(content, conventions);
-        if !found.is_empty() {
+        if found.iter().any(|sentence| is_prose(&sentence.text)) {
             return found.into_iter().map(|sentence| Part::new(&sentence.text, block.number)).collect();
         }
-        // If there is no sentence, the first line is used.
+        // Without a sentence, and of what a program printed, the first line is used.
         let shown = super::cleaning::without_tags(content, conventions);
         let line = shown.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric)).unwrap_or_default();
-        if preview.is_none() && !line.is_empty() && !line.starts_with(['<', '[']) {
+        if preview.is_none() && !line.is_empty() && (!line.starts_with(['<', '[']) || !found.is_empty()) {
             preview = Some(Part::new(&cut(line, PROMPT_CHARACTERS), block.number));
         }
     }
@@ -260,8 +270,7 @@ fn without_courtesies(text: &str) -> &str {
 fn first_words(asked: &[Part]) -> (Vec<String>, bool) {
     let says = |part: &&Part| {
         let words = without_courtesies(&part.text).split_whitespace();
-        let is_about = |word: &&str| !POINTERS.contains(&&*word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
-        let words = words.filter(is_about).count();
+        let words = words.filter(|word| !is_pointer(word)).count();
         words > 1 && (!part.text.ends_with(':') || words >= LONG_INTRODUCTION)
     };
     let Some(first) = asked.iter().take(4).find(says).or(asked.first()) else { return Default::default() };
@@ -289,6 +298,15 @@ fn named(word: &str) -> &str {
         return word;
     }
     if name.contains(char::is_alphabetic) { name } else { last_components(path, 2) }
+}
+
+fn is_pointer(word: &str) -> bool {
+    POINTERS.contains(&&*word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+}
+
+/// Returns true if the first clause of a request points to something that was said before.
+pub(super) fn points_back(request: &str) -> bool {
+    request.split(", ").next().is_some_and(|clause| clause.split_whitespace().any(is_pointer))
 }
 
 /// Returns true if a prompt only agrees or declines: it is about what it answers.
