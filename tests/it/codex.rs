@@ -816,3 +816,34 @@ fn a_rollout_that_the_client_has_compressed_is_read_and_not_changed() {
         assert!(outcome.code == 1 && outcome.stderr.contains("compressed content cannot be read"), "{}", outcome.all());
     }
 }
+
+#[test]
+fn the_output_of_a_command_that_runs_on_is_that_of_the_command() {
+    let sandbox = Sandbox::new();
+    let poll = |id: &str, output: &str| {
+        let arguments = json!({"session_id": 7, "chars": ""}).to_string();
+        let started = json!({"type": "function_call", "name": "write_stdin", "arguments": arguments, "call_id": id});
+        let result = json!({"type": "function_call_output", "call_id": id, "output": output});
+        [("response_item", started), ("response_item", result)]
+    };
+    let runs = "Wall time: 1.0 seconds\nProcess running with session ID 7\nOutput:\n   Compiling shop\n";
+    let failed = "Wall time: 9.0 seconds\nProcess exited with code 101\nOutput:\ntest result: FAILED. 3 passed; 1 failed\n";
+    let cwd = sandbox.project.to_str().unwrap();
+    let mut rows = vec![("session_meta", json!({"id": THREAD, "cwd": cwd})), message("user", "Do the tests of the shop pass?")];
+    rows.extend(call("call_1", "cargo test -p shop", runs));
+    rows.extend(poll("call_2", runs));
+    rows.extend(poll("call_3", failed));
+    rows.push(message("assistant", "One of them fails."));
+    rows.push(message("user", "Thanks, run them once more in the background."));
+    // A command that runs on has not succeeded.
+    rows.extend(call("call_4", "cargo test -p shop", runs));
+    rows.push(message("assistant", "They run."));
+    write_rows(&rollout(&sandbox, THREAD), None, &rows);
+    let labels = sandbox.text(&["blocks", "tool(write_stdin)"]);
+    assert_eq!(labels.matches("cargo test -p shop").count(), 4, "{labels}");
+    let summary = sandbox.json(&["summary"], "aperture.summary/2");
+    let outcomes = |turn: usize| summary["turns"][turn]["outcomes"].clone();
+    assert_eq!(outcomes(0)[0], json!({"kind": "tests", "passed": 3, "failed": 1}), "{}", outcomes(0));
+    assert_eq!(outcomes(1)[0]["kind"], "answered", "{}", outcomes(1));
+    assert!(!sandbox.text(&["blocks", "--json"]).contains("succeeded"), "the failed run is no success yet");
+}

@@ -310,6 +310,22 @@ fn a_block_requests_turns() {
 }
 
 #[test]
+fn the_output_of_a_program_in_the_background_is_that_of_its_command() {
+    let mut rows = Rows::default();
+    rows.prompt("Run the tests of the shop in the background");
+    let started = "Command running in background with ID: b1f2. Output is being written to: /tmp/b1f2.output";
+    rows.call("Bash", json!({"command": "npm test", "run_in_background": true}), started);
+    rows.call("TaskOutput", json!({"task_id": "b1f2", "block": true}), "Tests  3 passed, 1 failed (4)");
+    rows.answer("One of them fails.");
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", rows.file(), 0);
+    let summary = sandbox.json(&["summary", "abc1"], "aperture.summary/2");
+    assert_eq!(summary["turns"][0]["outcomes"][0], json!({"kind": "tests", "passed": 3, "failed": 1}));
+    let labels = sandbox.text(&["blocks", "tool(TaskOutput)", "-s", "abc1"]);
+    assert_eq!(labels.matches("TaskOutput npm test").count(), 2, "{labels}");
+}
+
+#[test]
 fn a_turn_is_told_by_what_came_of_it() {
     let mut rows = Rows::default();
     rows.prompt("Plan the shop in three steps");

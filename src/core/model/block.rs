@@ -47,6 +47,8 @@ pub struct Block {
     pub tool: Option<Box<Tool>>,
     /// True if a tool result reports an error.
     pub error: bool,
+    /// The number of a program that runs on: of a result, the one that has not ended; of a call, the one whose next output it gets.
+    pub program: Box<str>,
     /// The type of an attachment (`date`, `hook_success`, …), or of a content block whose kind does not imply it
     /// (`server_tool_use`, …); empty for everything else.
     pub label: Box<str>,
@@ -165,6 +167,7 @@ impl Block {
             refusal: self.refusal,
             tool: self.tool.clone(),
             error: self.error,
+            program: self.program.clone(),
             label: self.label.clone(),
             media: self.media.clone(),
             signature_bytes: self.signature_bytes,

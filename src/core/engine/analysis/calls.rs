@@ -1,9 +1,10 @@
 //! Tool calls: each use and the results that answer it.
 
-use crate::model::{BlockKind, BlockNumber, Fault, Key, Session, ToolVerb};
+use crate::model::{BlockKind, BlockNumber, Fault, Key, Session, Tool, ToolVerb};
 use rustc_hash::FxHashMap;
 
-/// Gives every tool result the tool of its use, and notes uses without a result and results without a use.
+/// Gives every tool result the tool of its use, and notes uses without a result and results without a use. A use that gets the next
+/// output of a running program has the verb and the target of the use that started it.
 ///
 /// Only rows of the main conversation are noted as damage: a session of subagents holds halves by design.
 pub fn pair(session: &mut Session) {
@@ -18,7 +19,15 @@ pub fn pair(session: &mut Session) {
             _ => {}
         }
     }
+    let mut started: FxHashMap<Box<str>, (ToolVerb, Box<str>)> = FxHashMap::default();
     for index in 0..session.blocks.len() {
+        let block = &mut session.blocks[index];
+        let of_start = started.get(&block.program).filter(|_| block.kind == BlockKind::ToolUse && !block.program.is_empty());
+        if let (Some(tool), Some((verb, target))) = (block.tool.as_deref_mut(), of_start) {
+            // Each output is new: it does not repeat an earlier call.
+            let scope = block.call.map_or(0, |call| call.0 as u64);
+            *tool = Tool { name: tool.name.clone(), verb: *verb, target: target.clone(), scope, ..tool.clone() };
+        }
         let block = &session.blocks[index];
         let sidechain = session.rows[block.row as usize].sidechain;
         let pair = block.call.and_then(|call| calls.get(&call)).copied().unwrap_or_default();
@@ -27,7 +36,12 @@ pub fn pair(session: &mut Session) {
             BlockKind::ToolUse if pair.1 == 0 && !sidechain && block.call.is_some() => session.note(Fault::UnansweredUse),
             BlockKind::ToolResult if pair.0 == 0 && !sidechain => session.note(Fault::OrphanResult),
             BlockKind::ToolResult if pair.0 != 0 => {
-                session.blocks[index].tool = session.blocks[pair.0 as usize - 1].tool.clone();
+                let tool = session.blocks[pair.0 as usize - 1].tool.clone();
+                let block = &mut session.blocks[index];
+                if let Some(tool) = tool.as_deref().filter(|_| !block.program.is_empty()) {
+                    started.insert(block.program.clone(), (tool.verb, tool.target.clone()));
+                }
+                block.tool = tool;
             }
             _ => {}
         }

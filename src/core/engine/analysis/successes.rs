@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 pub struct Successes<'a>(FxHashMap<(ToolVerb, String), Vec<&'a Block>>);
 
 impl<'a> Successes<'a> {
-    /// Adds a result of a tool that did not fail. `target` is the target of its call, before any change.
+    /// Adds a result of a tool that ended and did not fail. `target` is the target of its call, before any change.
     pub fn add(&mut self, result: &'a Block, target: &str) {
-        let Some(tool) = result.tool.as_deref().filter(|_| !result.error) else { return };
+        let Some(tool) = result.tool.as_deref().filter(|_| !result.error && result.program.is_empty()) else { return };
         let proven = match tool.verb {
             ToolVerb::Run => proven_commands(target).iter().map(|simple| simple.line()).collect(),
             _ => vec![subject(tool, target)],

@@ -85,6 +85,9 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
             let content = Cow::Borrowed(fields.input.map_or("{}", RawValue::get));
             let mut parsed = ParsedBlock::tool_use(key_of(fields.id), content, tool::read(&name, fields.input));
             parsed.sent = fields.input.filter(|_| name == PLAN_TOOL).and_then(without_plan);
+            if POLLS.contains(&&*name) {
+                parsed.block.program = parsed.block.tool.as_deref().map(|tool| tool.target.clone()).unwrap_or_default();
+            }
             parsed.block.refusal = match &*kind {
                 "tool_use" if !assistant => Some(Refusal::Role),
                 "tool_use" => id_refusal(fields.id).or_else(|| use_refusal(&fields)),
@@ -104,6 +107,7 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
             });
             let part_refusal = || elements(fields.content?).into_iter().find_map(|part| part_refusal(part, error));
             parsed.block.error = error;
+            parsed.block.program = running(&parsed.content).into();
             parsed.block.refusal = id_refusal(fields.call).or_else(part_refusal);
             parsed.block.label = if kind == "tool_result" { "".into() } else { kind.into() };
             parsed.block.spilled_to = fields.content.and_then(text).and_then(|content| spilled_to(&content));
@@ -116,6 +120,17 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
             parsed
         }
     }
+}
+
+/// The tools that get the next output of a program that runs on.
+const POLLS: &[&str] = &["BashOutput", "TaskOutput", "AgentOutputTool"];
+/// Texts before the number of a program at the start of a result that did not wait for its end.
+const RUNNING: &[&str] = &["Command running in background with ID: ", "Async agent launched successfully.\nagentId: "];
+
+/// Returns the number of the program that runs on; empty if the call has ended.
+fn running(content: &str) -> &str {
+    let number = RUNNING.iter().find_map(|start| content.strip_prefix(start)).unwrap_or_default();
+    &number[..number.find(|character: char| !character.is_alphanumeric()).unwrap_or(number.len())]
 }
 
 /// The tool whose recorded input contains the text of a plan that the model did not write there.

@@ -27,6 +27,9 @@ const DENIAL_BYTES: usize = 600;
 /// The same as whole values, which end a result of any length: it repeats the command.
 const DENIED_VALUES: &[&str] = &["Rejected(\"rejected by user", "Rejected(\\\"rejected by user"];
 const DENIALS: &[&str] = &["user rejected ", "user denied ", "user declined ", "user cancelled ", "rejected by user:"];
+/// The line in the head of a result whose command has not ended, and the tool that gets its next output, or types into it.
+const RUNNING: &str = "Process running with session ID ";
+const POLL: &str = "write_stdin";
 /// Maximum length of a label made from a tag, in bytes.
 const LABEL_BYTES: usize = 40;
 
@@ -62,6 +65,7 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
                 piece.item.output.map(|output| result(output, media)).unwrap_or_default()
             });
             parsed.block.error = failed(&parsed.content);
+            parsed.block.program = running(&parsed.content).into();
             if is_answer(&parsed.content) {
                 parsed.block.words = words::span(0, parsed.content.len()).into_iter().collect();
             }
@@ -152,6 +156,11 @@ fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     if piece.sort == Sort::OwnCall {
         parsed.block.label = (&*kind).into();
     }
+    if name == POLL
+        && let Some(tool) = parsed.block.tool.as_deref().filter(|tool| tool.target.bytes().all(|byte| byte.is_ascii_digit()))
+    {
+        parsed.block.program = tool.target.clone();
+    }
     parsed
 }
 
@@ -196,6 +205,17 @@ fn is_answer(content: &str) -> bool {
     answers.is_some_and(|answers| answers.get().starts_with('{'))
 }
 
+/// Returns the start of the content in which the client reports on the command.
+fn status(content: &str) -> &str {
+    content.char_indices().nth(STATUS_CHARACTERS).map_or(content, |(end, _)| &content[..end])
+}
+
+/// Returns the number of the program that has not ended; empty if it has.
+fn running(content: &str) -> &str {
+    let head = status(content).lines().take_while(|line| *line != "Output:");
+    head.filter_map(|line| line.strip_prefix(RUNNING)).next().unwrap_or_default()
+}
+
 /// Returns true if the text of a result reports a failure.
 fn failed(content: &str) -> bool {
     if content.starts_with("apply_patch verification failed") || content.starts_with("Script failed") {
@@ -207,8 +227,7 @@ fn failed(content: &str) -> bool {
         let code = member(value, "metadata").and_then(|metadata| member(metadata, "exit_code"));
         return code.is_some_and(|code| code.get() != "0");
     }
-    let end = content.char_indices().nth(STATUS_CHARACTERS).map_or(content.len(), |(place, _)| place);
-    let head = &content[..end];
+    let head = status(content);
     let code = |before: &str| {
         let place = head.find(before)?;
         let digits = head[place + before.len()..].split(|c: char| !c.is_ascii_digit()).next()?;
