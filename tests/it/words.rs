@@ -377,6 +377,23 @@ fn a_summary_tells_what_the_user_answered_and_rejected() {
 }
 
 #[test]
+fn a_digest_has_the_last_sentences_of_the_agent_before_a_short_prompt() {
+    let mut talk = Talk::new(4);
+    talk.user(json!("Write the parser by hand, without a library."), json!({}));
+    (0..12).for_each(|_| talk.work());
+    let said = "It is written:\n\n```\nfn parse() {}\n```\n\nTwo things remain:\n\n- the tests of the parser\n- its page in the manual\n\n───────\n\nShall I write both?";
+    talk.model(json!({"type": "text", "text": said}));
+    talk.user(json!("yes"), json!({}));
+    talk.work();
+    let sandbox = Sandbox::new();
+    talk.put(&sandbox);
+    sandbox.text(&["compress", "--preset", "handoff", "--keep-from", "40"]);
+    let after = sent(&sandbox);
+    let end = "It is written: Two things remain:\n- the tests of the parser\n- its page in the manual\nShall I write both?";
+    assert!(after.contains(end), "{after}");
+}
+
+#[test]
 fn a_digest_takes_the_place_of_a_summary_but_for_the_lines_that_quote_the_user() {
     let mut talk = Talk::new(9);
     talk.user(json!("Write the parser by hand, without a library."), json!({}));

@@ -238,7 +238,7 @@ fn summary_before(draft: &Draft<'_>, stays: &[(u32, u32)], rules: &Rules) -> Res
     Ok(Some(block.number))
 }
 
-/// Returns the lines of a client's summary that quote words of a person from earlier blocks outside the window.
+/// Returns what a client's summary quotes of the words of a person in earlier blocks outside the window.
 fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<String>, PlanError> {
     let reading = draft.source.reading;
     let blocks = &reading.session.blocks;
@@ -263,8 +263,30 @@ fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<Strin
             break;
         }
     }
-    let quotes = |line: &&str| said.iter().any(|said| line.contains(&**said));
-    Ok(content.lines().filter(quotes).map(|line| line.trim().to_owned()).collect())
+    let quotes = |line: &str| {
+        let mut found: Vec<(usize, &str)> = said.iter().filter_map(|said| quotation(line, said)).collect();
+        found.sort_unstable_by_key(|(at, quote)| (*at, std::cmp::Reverse(quote.len())));
+        let mut end = 0;
+        found.retain(|(at, quote)| {
+            let is_new = *at >= end;
+            end = if is_new { at + quote.len() } else { end };
+            is_new
+        });
+        found.into_iter().map(|(_, quote)| quote.to_owned()).collect::<Vec<_>>()
+    };
+    Ok(content.lines().flat_map(quotes).collect())
+}
+
+/// Returns the words that a line quotes, and their place: from where they begin up to the closing mark, or to the end of the line. What
+/// `said` has between quotation marks is all of them.
+fn quotation<'a>(line: &'a str, said: &str) -> Option<(usize, &'a str)> {
+    let at = line.find(said)?;
+    let bare = said.trim_matches('"');
+    let at = if bare.len() < said.len() { at + 1 } else { at };
+    let known = at + bare.len();
+    let is_marked = line[..at].ends_with(['"', '“']);
+    let end = line[known..].find(['"', '”']).filter(|_| is_marked).map_or(line.len(), |length| known + length);
+    Some((at, line[at..end].trim_end()))
 }
 
 /// Returns the text of a block before aperture first changed it, or its current text if the original is unknown; of a call also the
@@ -360,4 +382,26 @@ pub(super) fn first_kept(reading: &engine::Analysis, end: BlockNumber) -> Option
     };
     let first = reading.in_window().find(|block| answers(block) || block.number == call.number)?;
     Some(first.number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quotation;
+
+    #[test]
+    fn a_quotation_ends_at_its_mark() {
+        for (line, said, expected) in [
+            ("1. **Asked**: \"use two columns\" - it has two.", "\"use two columns\"", Some("use two columns")),
+            (
+                "2. \"Keep the old name of the file, please\" - done.",
+                "Keep the old name",
+                Some("Keep the old name of the file, please"),
+            ),
+            ("3. “Keep the old name of the file” (done)", "Keep the old name", Some("Keep the old name of the file")),
+            ("- Keep the old name of the file ", "Keep the old name", Some("Keep the old name of the file")),
+            ("- It has two columns.", "\"use two columns\"", None),
+        ] {
+            assert_eq!(quotation(line, said).map(|(_, quote)| quote), expected, "{line}");
+        }
+    }
 }

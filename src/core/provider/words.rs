@@ -43,6 +43,10 @@ pub const INPUT_HEADING: &str = "## User Input";
 /// Returns true if a text was not typed: it consists of tags, or it is a tag that names a sender, with sentences around it.
 pub fn is_wrapped(text: &str) -> bool {
     let text = text.trim();
+    // The client writes the tags around an image as texts of their own.
+    if text.len() > 2 && text.starts_with('<') && text.find('>') == Some(text.len() - 1) {
+        return true;
+    }
     let mut rest = text;
     while let Some(after) = Tag::at(rest).and_then(|tag| tag.after_element()) {
         rest = after.trim_start();
@@ -145,6 +149,8 @@ mod tests {
             ("News:\n<build-event>\nIt fai", true),
             ("a < b and c > d", false),
             ("<é>ä</é>", true),
+            ("<image name=[Image #1]>", true),
+            ("</image>", true),
         ] {
             assert_eq!(is_wrapped(text), expected, "{text}");
             assert_eq!(prompt(text).is_empty(), expected, "{text}");

@@ -7,9 +7,9 @@
 use super::need::Need;
 use super::select::{Selection, Text, select};
 use crate::engine::reduce::{KeptPieces, Outline, Piece, Reducible, declaration, extract, numbered, outline, without_number};
-use crate::engine::report::summary::{Point, PointKind, own_words};
+use crate::engine::report::summary::{Point, PointKind, Sentence, own_words, sentences};
 use crate::engine::{Analysis, amount, choices, is_compacted, items, label, mask, terms_of};
-use crate::model::{Block, BlockKind, BlockNumber, Conventions, Level, Role, ToolVerb, Zone, starts_with_any};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Level, Role, ToolVerb, starts_with_any};
 use crate::text::cut::cut;
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
@@ -185,9 +185,11 @@ fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], head
     match (newest, place.map(|place| &old[place])) {
         (Some(newest), Some(prompt)) => {
             let _ = write!(text, "\nThe newest prompt (#{}):\n{}", newest.number, prompt_words(prompt, true));
-            let before = place.and_then(|place| old[..place].iter().rfind(|old| is_spoken(old.block)));
-            if let Some(before) = before.filter(|_| prompt.words_bytes() <= NOD_BYTES) {
-                let _ = write!(text, "\nIt answers what the agent said (#{}): {}", before.block.number, end_of(before.content));
+            let before = place.and_then(|place| old[..place].iter().rfind(|old| is_spoken(reading, old.block)));
+            let end =
+                before.filter(|_| prompt.words_bytes() <= NOD_BYTES).map(|before| (before, end_of(before.content, reading)));
+            if let Some((before, end)) = end.filter(|(_, end)| !end.is_empty()) {
+                let _ = write!(text, "\nBefore it, the agent said (#{}): {end}", before.block.number);
             }
         }
         (Some(newest), None) => {
@@ -236,11 +238,15 @@ fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], head
     if !said.is_empty() {
         let _ = write!(text, "\nWhat the user said before:{said}");
     }
+    let is_above = |number: BlockNumber| {
+        let is_told = |old: &DigestSource<'_>| old.block.number == number && !old.words.is_empty();
+        newest.is_some_and(|newest| newest.number == number) || old.iter().any(is_told)
+    };
     for point in points {
         let label = point.kind.label();
         let block = point.parts.first().and_then(|part| part.block).filter(|_| point.kind == PointKind::Objective);
-        // A prompt that is in the window verbatim is only referenced.
-        let told = match block.filter(|number| reading.block(*number).is_some_and(|block| block.position.zone != Zone::Cold)) {
+        // A prompt whose words are above is only referenced.
+        let told = match block.filter(|number| is_above(*number)) {
             Some(number) => format!("#{number}"),
             None => point.text(),
         };
@@ -257,9 +263,10 @@ fn is_prompt(block: &Block) -> bool {
     !block.words.is_empty() && block.kind != BlockKind::ToolResult
 }
 
-/// Returns true if a block is a text of the agent.
-fn is_spoken(block: &Block) -> bool {
-    block.kind == BlockKind::Text && block.role == Role::Assistant
+/// Returns true if a block is a text of the agent, and not a notice of the client in its place.
+fn is_spoken(reading: &Analysis, block: &Block) -> bool {
+    let is_of_client = || reading.session.rows[block.row as usize].flags.any(Flags::SYNTHETIC);
+    block.kind == BlockKind::Text && block.role == Role::Assistant && !is_of_client()
 }
 
 fn newest_prompt(reading: &Analysis) -> Option<&Block> {
@@ -283,12 +290,30 @@ fn prompt_words(old: &DigestSource<'_>, newest: bool) -> String {
     }
 }
 
-/// Returns the last paragraphs of a text, up to a limit.
-fn end_of(text: &str) -> &str {
-    let text = text.trim();
-    let from = text.ceil_char_boundary(text.len().saturating_sub(BEFORE_BYTES));
-    let start = if from == 0 { 0 } else { text[from..].find('\n').map_or(from, |at| from + at + 1) };
-    text[start..].trim()
+/// Returns the last sentences of a text, up to a limit; the items of a list each on a line.
+fn end_of(text: &str, reading: &Analysis) -> String {
+    let sentences = sentences(text, reading.session.conventions);
+    let mut left = BEFORE_BYTES;
+    let fits = |sentence: &&Sentence| {
+        let fits = left == BEFORE_BYTES || sentence.text.len() < left;
+        left = left.saturating_sub(sentence.text.len());
+        fits
+    };
+    let mut last: Vec<&Sentence> = sentences.iter().rev().take_while(fits).collect();
+    last.reverse();
+    let mut end = String::new();
+    let mut was_item = false;
+    for sentence in last {
+        end.push_str(match (was_item, sentence.item) {
+            (_, true) => "\n- ",
+            (true, false) => "\n",
+            (false, false) if end.is_empty() => "",
+            (false, false) => " ",
+        });
+        end.push_str(&sentence.text);
+        was_item = sentence.item;
+    }
+    end
 }
 
 /// Writes the kept lines of each block under its number and its subject.

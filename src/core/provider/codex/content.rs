@@ -136,7 +136,10 @@ fn label(content: &str) -> String {
     if content.starts_with(CLIENT_TEXTS[0]) {
         return "agents_md".to_owned();
     }
-    let tag = content.strip_prefix('<').and_then(|rest| rest.split_once('>')).map(|(tag, _)| tag.replace([' ', '-'], "_"));
+    let tag = content.strip_prefix('<').and_then(|rest| rest.split_once('>')).map(|(tag, _)| tag.trim_start_matches('/'));
+    // The name of a tag is before its attributes.
+    let name = tag.map(|tag| tag.split_once(' ').filter(|(_, rest)| rest.contains('=')).map_or(tag, |(name, _)| name));
+    let tag = name.map(|name| name.replace([' ', '-'], "_"));
     let named = |tag: &String| {
         tag.len() <= LABEL_BYTES && !tag.is_empty() && tag.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
     };
@@ -264,7 +267,7 @@ mod tests {
         assert_eq!(label("<permissions instructions>\nx"), "permissions_instructions");
         assert_eq!(label("# AGENTS.md instructions for /p"), "agents_md");
         assert_eq!(label("plain"), "developer");
-        assert_eq!(label("<a b=\"c\">"), "developer");
+        assert_eq!(label("<a b=\"c\">"), "a");
     }
 
     #[test]
