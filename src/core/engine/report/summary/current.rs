@@ -127,7 +127,7 @@ fn objective(live: &[&TurnFacts<'_>]) -> Vec<Part> {
 
 /// Returns the sentence of a prompt with the request; `None` for a command of the client and an acknowledgement. Role descriptions
 /// are skipped.
-fn wish(asked: &[Part]) -> Option<&Part> {
+pub(super) fn wish(asked: &[Part]) -> Option<&Part> {
     const WISHES: &[&str] = &[
         "can ", "could ", "please", "let's", "lets ", "i want", "i'd like", "i would like", "i need", "we need", "fix ", "add ",
         "make ", "update ", "review ", "write ", "create ", "implement ", "remove ", "change ", "check ", "help ", "build ",

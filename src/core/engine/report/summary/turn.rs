@@ -1,6 +1,7 @@
 //! The summary of one turn.
 
 use super::cleaning::unshortened;
+use super::current::wish;
 use super::facts::{Facts, Outcome, answered, facts, is_of_client, outcomes_of};
 use super::fit::{HeaderParts, fit, header};
 use super::sentences::{Sentence, decides, prompt_sentences, salience, sentences};
@@ -273,7 +274,9 @@ fn first_words(asked: &[Part]) -> (Vec<String>, bool) {
         let words = words.filter(|word| !is_pointer(word)).count();
         words > 1 && (!part.text.ends_with(':') || words >= LONG_INTRODUCTION)
     };
-    let Some(first) = asked.iter().take(4).find(says).or(asked.first()) else { return Default::default() };
+    let Some(first) = wish(asked).into_iter().chain(asked.iter().take(4)).find(says).or(asked.first()) else {
+        return Default::default();
+    };
     if first.text.starts_with('/') {
         return (first.text.split_whitespace().take(1).map(str::to_owned).collect(), false);
     }
@@ -379,6 +382,7 @@ mod tests {
             (&["Read src/parser.rs"], "Read src/parser.rs"),
             (&["Compare authentication/authorization"], "Compare authentication/authorization"),
             (&["I want to implement this.", "Lock files of a workspace are read"], "Lock files of a workspace are read"),
+            (&["It is good to know that they rest.", "Let's add the missing shelves."], "add the missing shelves."),
             (&["fix it"], "fix it"),
             (&["Do all of this:", "Cache the totals"], "Cache the totals"),
             (
