@@ -163,6 +163,8 @@ fn the_current_task_is_of_a_person() {
     rows.call("Bash", json!({"command": "make test"}), "ok");
     rows.prompt("<local-command-caveat>Caveat: x</local-command-caveat>");
     rows.call("Bash", json!({"command": "make all"}), "ok");
+    rows.prompt("yes, go ahead");
+    rows.call("Bash", json!({"command": "make install"}), "ok");
     let manifest = text(rows);
     assert!(manifest.contains("Current task: \"Round the sales tax.\""), "{manifest}");
     assert!(!manifest.contains("<task"), "{manifest}");

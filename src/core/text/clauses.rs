@@ -7,7 +7,7 @@ use std::ops::Range;
 
 word_sets! {
     "function_words.txt":
-    BREAKS, CONJUNCTIONS, COPULAS, DETERMINERS, EDGES, INTENTIONS, LIGHT_NOUNS, OPENINGS, PRONOUNS, QUESTIONS, REQUESTS, STEPS,
+    ASSENTS, BREAKS, CONJUNCTIONS, COPULAS, DETERMINERS, EDGES, INTENTIONS, LIGHT_NOUNS, OPENINGS, PRONOUNS, QUESTIONS, REQUESTS, STEPS,
     SUBJECTS, TRAILERS,
 }
 
@@ -16,6 +16,8 @@ const CLAUSE_WORDS: usize = 8;
 const WIDE_CHARACTERS: usize = 20;
 /// Maximum length of a word of a clause, in characters.
 const WORD_CHARACTERS: usize = 28;
+/// Number of words of a prompt that tell if it only agrees.
+const ASSENT_WORDS: usize = 8;
 /// Number of words up to which any sentence is prose.
 const SHORT_WORDS: usize = 6;
 /// Maximum share, as a divisor, of characters of a line that are neither letters nor spaces: a line of output has more.
@@ -136,6 +138,12 @@ pub fn is_fragment(clause: &str) -> bool {
     let begins = |word: &str| QUESTIONS.contains(word) || REQUESTS.contains(word);
     let is_open = words.peek().is_some_and(|first| class(first) == Class::Break && !begins(first));
     is_open || words.any(|word| PRONOUNS.contains(word.as_str()))
+}
+
+/// Returns true if a prompt only agrees or declines: its words are such words, or choose an option by one letter or digit.
+pub fn is_assent(prompt: &str) -> bool {
+    let words = prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.take(ASSENT_WORDS).all(|word| word.len() == 1 || ASSENTS.contains(word.to_lowercase().as_str()))
 }
 
 /// Returns true if a sentence of the agent is about its next step.

@@ -20,6 +20,7 @@ use crate::engine::{Known, StalePolicy};
 use crate::model::{
     Block, BlockNumber, Event, Fault, Key, Level, Role, Row, Session, State, TokenCount, Topic, Turn, Window, Zone,
 };
+use crate::text::clauses::is_assent;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Settings of an analysis.
@@ -271,8 +272,8 @@ impl Analysis {
         self.window.is_left(block.row)
     }
 
-    /// The first words of the last prompt that a person wrote; of a session without one, those of the last prompt. Turns that the
-    /// user left do not count.
+    /// The first words of the last prompt that a person wrote and that does not only agree; of a session without one, those of the last
+    /// prompt. Turns that the user left do not count.
     pub fn current_task(&self) -> Option<&str> {
         let opening = |turn: &Turn| turn.opening.and_then(|number| self.block(number));
         let is_typed = |turn: &&Turn| {
@@ -281,7 +282,9 @@ impl Analysis {
         };
         let is_left = |turn: &Turn| opening(turn).is_some_and(|block| self.is_left(block));
         let mut prompts = self.turns.iter().filter(|turn| !turn.prompt.is_empty() && !is_left(turn));
-        prompts.clone().rfind(is_typed).or(prompts.next_back()).map(|turn| turn.prompt.as_str())
+        let asks = |turn: &&Turn| is_typed(turn) && !is_assent(&turn.prompt);
+        let last = prompts.clone().rfind(asks).or_else(|| prompts.clone().rfind(is_typed));
+        last.or(prompts.next_back()).map(|turn| turn.prompt.as_str())
     }
 
     /// The stale blocks of the window, the most expensive first.

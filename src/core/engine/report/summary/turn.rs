@@ -10,7 +10,7 @@ use super::{
 };
 use crate::engine::{Analysis, label, o200k};
 use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
-use crate::text::clauses::is_prose;
+use crate::text::clauses::{is_assent, is_prose};
 use crate::text::cut::{cut, one_line};
 use crate::text::lists::word_lists;
 use crate::text::names::{file_name, is_file_name, last_components, telling_name};
@@ -244,7 +244,7 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline
     }
 }
 
-word_lists! { "turn.txt": COURTESIES, POINTERS, ASSENTS }
+word_lists! { "turn.txt": COURTESIES, POINTERS }
 
 /// Returns a sentence from its first word that says what it is about.
 fn without_courtesies(text: &str) -> &str {
@@ -314,10 +314,7 @@ pub(super) fn points_back(request: &str) -> bool {
 
 /// Returns true if a prompt only agrees or declines: it is about what it answers.
 pub(super) fn assents(asked: &[Part]) -> bool {
-    let words = asked.iter().flat_map(|part| part.text.split(|c: char| !c.is_alphanumeric())).filter(|word| !word.is_empty());
-    // One letter or digit chooses an option.
-    let is_assent = |word: &str| word.len() == 1 || ASSENTS.contains(&&*word.to_lowercase());
-    !asked.is_empty() && asked.len() < 4 && words.take(8).all(is_assent)
+    !asked.is_empty() && asked.len() < 4 && asked.iter().all(|part| is_assent(&part.text))
 }
 
 /// Returns the headline of a turn, within its token limit: that of the model if the turn supports it. `before` is the turn that it may
