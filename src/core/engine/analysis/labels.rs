@@ -11,8 +11,7 @@ const CLAUSES: f32 = 2.0;
 /// Values of a title that the client gave to the session, and of the subject of a commit, beside 1 of the first clause of a message.
 const TITLE: f32 = 2.0;
 const COMMIT: f32 = 1.6;
-/// Blocks with a word from which on it has its full value, and the value of a word in no block.
-const SUPPORT: f32 = 4.0;
+/// Share of the value of a word that its topic does not support.
 const UNSUPPORTED: f32 = 0.4;
 /// Values of the words of a clause, the best first.
 const WORDS: [f32; 4] = [1.0, 1.0, 0.6, 0.3];
@@ -65,14 +64,14 @@ impl<'a> Candidates<'a> {
         self.messages = [0, 1].map(|speaker| self.messages[speaker] + other.messages[speaker]);
     }
 
-    /// Returns true if the user names a subject. `words` are the numbers of blocks that have a word.
-    pub(super) fn has_subject(&self, words: &FxHashMap<&str, u32>) -> bool {
+    /// Returns true if the user names a subject. `words` are the words of the topic with its support for each, from 0 to 1.
+    pub(super) fn has_subject(&self, words: &FxHashMap<&str, f32>) -> bool {
         self.user.iter().any(|(clause, place)| place * value(clause, words) >= SUBJECT)
     }
 
     /// Returns the clause that names the topic best and is not the label of another one, without quotation marks. `words` are the
-    /// numbers of blocks that have a word.
-    pub(super) fn label(&self, words: &FxHashMap<&str, u32>, taken: &BTreeSet<String>) -> Option<String> {
+    /// words of the topic with its support for each, from 0 to 1.
+    pub(super) fn label(&self, words: &FxHashMap<&str, f32>, taken: &BTreeSet<String>) -> Option<String> {
         let best = |texts: &mut dyn Iterator<Item = (&str, f32)>| {
             let values = texts.map(|(clause, place)| (place * value(clause, words), plain(clause)));
             let is_free = |clause: &str| !taken.contains(&clause.to_lowercase());
@@ -91,9 +90,9 @@ fn plain(clause: &str) -> String {
 }
 
 /// Returns the information of a clause about the subject of a topic.
-fn value(clause: &str, words: &FxHashMap<&str, u32>) -> f32 {
+fn value(clause: &str, words: &FxHashMap<&str, f32>) -> f32 {
     let wide = clause.chars().filter(|c| is_wide(*c)).count() as f32;
-    let support = |word: &str| words.get(stem(&word.to_lowercase())).map_or(0.0, |blocks| (*blocks as f32 / SUPPORT).min(1.0));
+    let support = |word: &str| words.get(stem(&word.to_lowercase())).copied().unwrap_or_default();
     let mut values: Vec<f32> = weighed_words(clause)
         .filter(|(_, weight)| *weight > 0.0)
         .map(|(word, weight)| weight * (UNSUPPORTED + (1.0 - UNSUPPORTED) * support(word)))
@@ -108,7 +107,7 @@ fn value(clause: &str, words: &FxHashMap<&str, u32>) -> f32 {
 mod tests {
     use super::*;
 
-    fn check(prompts: &[&'static [&'static str]], words: &[(&'static str, u32)], expected: Option<&str>) {
+    fn check(prompts: &[&'static [&'static str]], words: &[(&'static str, f32)], expected: Option<&str>) {
         let mut candidates = Candidates::default();
         for clauses in prompts {
             candidates.add(clauses.iter().copied(), false);
@@ -121,14 +120,14 @@ mod tests {
     fn a_label_is_a_clause_of_words_that_the_topic_repeats() {
         check(
             &[&["tho ogirin urls", "fix the flaky login test"]],
-            &[("flaky", 2), ("login", 5)],
+            &[("flaky", 0.5), ("login", 1.0)],
             Some("fix the flaky login test"),
         );
-        check(&[&["migrate to `cobra`"]], &[("cobra", 5)], Some("migrate to cobra"));
+        check(&[&["migrate to `cobra`"]], &[("cobra", 1.0)], Some("migrate to cobra"));
         check(&[&["do it again"]], &[], None);
         check(
             &[&["counters are reset and a new prompt starts", "split the session store"]],
-            &[("counters", 4), ("prompt", 4), ("store", 2)],
+            &[("counters", 1.0), ("prompt", 1.0), ("store", 0.5)],
             Some("split the session store"),
         );
         check(&[], &[], None);
@@ -139,7 +138,7 @@ mod tests {
         let mut candidates = Candidates::default();
         candidates.add(["thanks", "and the test"].into_iter(), false);
         candidates.add_commits(["retry the flaky token refresh"].into_iter());
-        let words = [(stem("token"), 4)].into_iter().collect();
+        let words = [(stem("token"), 1.0)].into_iter().collect();
         assert_eq!(candidates.label(&words, &BTreeSet::new()).as_deref(), Some("retry the flaky token refresh"));
         assert!(!candidates.has_subject(&words));
     }

@@ -22,6 +22,9 @@ const TOPIC_WORDS: usize = 8;
 /// Stretches above which only neighbours are compared: comparing all with all would take too long.
 const COMPARED_STRETCHES: usize = 400;
 
+/// Blocks with a word, and share of the turns of a topic with it, from which on the topic supports it fully.
+const BLOCKS: f32 = 4.0;
+const TURNS_SHARE: f32 = 0.3;
 /// Clauses of a message after which the weight of the words of its next one is half.
 const PLACES: f32 = 4.0;
 /// Weight of a word of a clause of the agent, and of the subject of a commit.
@@ -34,8 +37,8 @@ struct Stretch<'a> {
     blocks: Vec<BlockNumber>,
     turns: BTreeSet<u32>,
     words: Words,
-    /// The number of blocks with each word.
-    counts: FxHashMap<u32, u32>,
+    /// The numbers of blocks and of turns with each word.
+    counts: FxHashMap<u32, (u32, u32)>,
     candidates: Candidates<'a>,
     has_subject: bool,
     files: Vec<(&'a str, u32)>,
@@ -117,7 +120,8 @@ fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Ve
             content_words(clause).for_each(|word| add(lowercase(word), place));
         }
         for number in found {
-            *stretch.counts.entry(number).or_default() += 1;
+            let (blocks, _) = *stretch.counts.entry(number).or_default();
+            stretch.counts.insert(number, (blocks + 1, 1));
         }
         match block.role {
             Role::ToolResult => stretch.candidates.add_commits(block.clauses()),
@@ -138,12 +142,16 @@ fn lowercase(word: &str) -> Cow<'_, str> {
     if word.chars().any(char::is_uppercase) { word.to_lowercase().into() } else { word.into() }
 }
 
-fn stems<'n>(stretch: &Stretch<'_>, names: &'n [Cow<'_, str>]) -> FxHashMap<&'n str, u32> {
-    let mut stems: FxHashMap<&str, u32> = FxHashMap::default();
-    for (word, count) in &stretch.counts {
-        *stems.entry(stem(&names[*word as usize])).or_default() += count;
+/// Returns how well a topic supports each of its words, from 0 to 1.
+fn stems<'n>(stretch: &Stretch<'_>, names: &'n [Cow<'_, str>]) -> FxHashMap<&'n str, f32> {
+    let mut stems: FxHashMap<&str, (u32, u32)> = FxHashMap::default();
+    for (word, (blocks, turns)) in &stretch.counts {
+        let known = stems.entry(stem(&names[*word as usize])).or_default();
+        *known = (known.0 + blocks, known.1 + turns);
     }
-    stems
+    let enough = stretch.turns.len() as f32 * TURNS_SHARE;
+    let support = |(blocks, turns): (u32, u32)| (blocks as f32 / BLOCKS).min(1.0) * (turns as f32 / enough).min(1.0);
+    stems.into_iter().map(|(word, counts)| (word, support(counts))).collect()
 }
 
 /// Adds the title of the session to the candidates of the topic that has most of its words.
@@ -213,8 +221,9 @@ fn absorb<'a>(into: &mut Stretch<'a>, other: Stretch<'a>) {
     into.turns.extend(other.turns);
     into.candidates.extend(other.candidates);
     into.has_subject |= other.has_subject;
-    for (word, count) in other.counts {
-        *into.counts.entry(word).or_default() += count;
+    for (word, (blocks, turns)) in other.counts {
+        let known = into.counts.entry(word).or_default();
+        *known = (known.0 + blocks, known.1 + turns);
     }
     for (name, uses) in other.files {
         match into.files.iter_mut().find(|(known, _)| *known == name) {
