@@ -75,13 +75,16 @@ impl Job {
 }
 
 fn look(env: &Env, session: &str, moment: Option<Moment>) -> Result<Looked, CommandError> {
-    let automatic = moment.map(|moment| automatic::apply(env, session, moment)).unwrap_or(Ok(None)).unwrap_or_else(|error| {
+    let in_turn = moment.is_some_and(|moment| moment.in_turn);
+    let Some(found) = proxied::find(env, session) else {
+        return Ok(Looked { automatic: None, texts: (!in_turn).then(Vec::new) });
+    };
+    let automatic = moment.map(|moment| automatic::apply(env, &found, moment)).unwrap_or(Ok(None)).unwrap_or_else(|error| {
         // The texts do not depend on the rules.
         env.note(&format!("{:#}", error.source));
         None
     });
-    let in_turn = moment.is_some_and(|moment| moment.in_turn);
-    Ok(Looked { automatic, texts: (!in_turn).then(|| proxied::texts_of(env, session)).transpose()? })
+    Ok(Looked { automatic, texts: (!in_turn).then(|| proxied::texts_of(env, session, found)).transpose()? })
 }
 
 /// Reads a job from standard input, does it, and prints its result or its error as JSON.

@@ -5,7 +5,7 @@
 use super::ledger::{Ended, Ledger, Prompt};
 use super::memory::{LARGEST_LOOK, Memory};
 use super::schedule::Schedule;
-use super::server::Proxy;
+use super::server::{Phase, Proxy};
 use super::turns::{LARGE, Turn, Turns};
 use crate::app::{CommandError, Env, wait};
 use crate::commands::live::proxied::{self, Automatic, Job, Looked, Moment, RequestWriter};
@@ -255,7 +255,7 @@ impl Beside {
         let is_overtaken = self.is_overtaken(&facts.session, queue);
         // A window over its budget does not wait for a pause between fast steps.
         let is_urgent = is_over_budget && self.waiting.len() <= LONGEST_QUEUE;
-        if is_overtaken && !is_urgent || in_turn && !is_over_budget {
+        if is_overtaken && !is_urgent || in_turn && !is_over_budget || self.is_out_of_reach(&facts.session) {
             return;
         }
         wait(WRITTEN);
@@ -330,7 +330,7 @@ impl Beside {
     fn obey(&mut self, number: u64, session: &str, text: &str) {
         let env = self.env();
         if !self.recorded.contains(session) {
-            match proxied::record(&env, session, env.process()) {
+            match proxied::record(&env, session) {
                 Ok(()) => drop(self.recorded.insert(session.to_owned())),
                 Err(error) => self.report(&error),
             }
@@ -352,7 +352,7 @@ impl Beside {
 
     /// Applies the rules of the settings to a session, unless there is no moment for them, and prepares the texts for its next prompt.
     fn look_at(&mut self, session: &str, moment: Option<Moment>) {
-        if self.leaves_out(session) {
+        if self.is_out_of_reach(session) || self.leaves_out(session) {
             return;
         }
         let Looked { automatic, texts } = match Job::Look(session.to_owned(), moment).run(&self.env()) {
@@ -391,6 +391,11 @@ impl Beside {
             let session = session.clone();
             self.look_at(&session, None);
         }
+    }
+
+    /// Returns true if a session is only in the memory of this proxy, which stops: other processes do not get it any more.
+    fn is_out_of_reach(&self, session: &str) -> bool {
+        *self.proxy.phase.borrow() != Phase::Serving && self.proxy.memory.received_bytes(session) > 0
     }
 
     /// Returns true if a session is too large to be looked at beside requests, which is reported once.

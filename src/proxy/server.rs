@@ -84,7 +84,7 @@ pub struct Proxy {
     pub control_token: String,
     /// The page, whose token is that of control requests.
     pub page: Arc<Page>,
-    phase: watch::Sender<Phase>,
+    pub phase: watch::Sender<Phase>,
     faults: Mutex<Vec<String>>,
     has_recording_failed: AtomicBool,
 }

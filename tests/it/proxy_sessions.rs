@@ -361,12 +361,12 @@ fn a_selection_reaches_the_model_once() {
             client.run(&[command, &result]);
             wait_for(statement, || {
                 prompts.push("next");
-                std::thread::sleep(Duration::from_secs(1));
+                std::thread::sleep(Duration::from_millis(500));
                 client.send(&prompts).contains(statement).then_some(())
             });
             for _ in 0..all_or(2, 1) {
                 prompts.push("later");
-                std::thread::sleep(Duration::from_secs(1));
+                std::thread::sleep(Duration::from_millis(500));
                 assert_eq!(client.send(&prompts).matches(statement).count(), 1, "{form:?}");
             }
         }

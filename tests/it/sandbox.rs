@@ -66,8 +66,10 @@ pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
         if let Some(value) = condition() {
             return value;
         }
-        assert!(started.elapsed() < PATIENCE, "timeout: {what}");
-        std::thread::sleep(Duration::from_millis(5));
+        let waited = started.elapsed();
+        assert!(waited < PATIENCE, "timeout: {what}");
+        // Conditions start processes, which keep others from the work that is waited for.
+        std::thread::sleep((waited / 10).clamp(Duration::from_millis(5), Duration::from_millis(50)));
     }
 }
 

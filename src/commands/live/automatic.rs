@@ -1,7 +1,6 @@
 //! The rules of the settings on a session whose requests pass a proxy. They run beside the requests, and hold from the next one on.
 
 use super::policy::{Wanted, carry_out, command_line};
-use super::proxied;
 use crate::app::{CommandError, Env};
 use crate::commands::compress::{Arguments, Budget, Reach, forecast};
 use crate::engine::{self, AutomaticFacts, AutomaticRule, EditFacts, EditPrice, LastAutomatic, Verdict};
@@ -40,13 +39,10 @@ pub struct Automatic {
     pub has_changed: bool,
 }
 
-/// Applies the rules that are switched on to a session; at most one of them acts. `None` if none is switched on, or the client has
-/// written no file yet.
+/// Applies the rules that are switched on to a session; at most one of them acts. `None` if none is switched on.
 /// Errors: the session or the settings of its project cannot be read, or the change cannot be applied.
-pub fn apply(env: &Env, session: &str, moment: Moment) -> Result<Option<Automatic>, CommandError> {
-    let Some(found) = proxied::find(env, session) else { return Ok(None) };
-    let of_proxy = env;
-    let mut env = of_project(of_proxy, &found)?;
+pub fn apply(of_proxy: &Env, found: &Found, moment: Moment) -> Result<Option<Automatic>, CommandError> {
+    let mut env = of_project(of_proxy, found)?;
     // A fold is made at the end of a chain at rest: within a turn, of a client that writes all the time, it would never be made.
     env.rules.folds_turns &= !moment.in_turn;
     let [condenses, has_budget] = [&CONDENSE, &BUDGET].map(|rule| env.pipeline.is_on(rule));
@@ -68,7 +64,7 @@ pub fn apply(env: &Env, session: &str, moment: Moment) -> Result<Option<Automati
         let note = match facts(&env, &workspace, rule, planned, moment).verdict() {
             Verdict::Wait(reason) => reason,
             Verdict::Act(reason) => {
-                let acted = act(&env, &found, &request);
+                let acted = act(&env, found, &request);
                 automatic.has_changed = matches!(acted, Ok((_, Some(_))));
                 match acted {
                     Ok((line, Some(operation))) => format!("operation {operation}: {line}, because {reason}"),

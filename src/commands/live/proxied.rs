@@ -27,7 +27,7 @@ use std::time::Duration;
 /// Longest wait of a request for another process that has locked the store. Other requests wait meanwhile; a commit takes less.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Longest wait of a request for its memories, or for the results of the model's commands.
+/// Longest wait of a request for its memories, for the results of the model's commands, or for the store before they are executed.
 const JOB_WAIT: Duration = Duration::from_millis(1500);
 
 /// The result of a call in a session that is neither in a file nor in memory.
@@ -72,16 +72,20 @@ fn done_soon<T: DeserializeOwned + Send + 'static>(env: Env, job: Job) -> Option
     result.recv_timeout(JOB_WAIT).ok().flatten()
 }
 
-/// Records that the requests of a session pass the proxy with this process id.
-pub fn record(env: &Env, session: &str, process: u32) -> Result<(), CommandError> {
-    Ok(env.store()?.record_proxy(session, process)?)
+/// Records that the requests of a session pass the proxy that is this process.
+pub fn record(env: &Env, session: &str) -> Result<(), CommandError> {
+    let store = env.store_within(JOB_WAIT, true)?;
+    Ok(store.map_or(Ok(()), |store| store.record_proxy(session, env.process()))?)
 }
 
-/// Returns the texts for the next prompt of a session, by the settings; none if its content is not known.
-pub fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, CommandError> {
+/// Returns the texts for the next prompt of a session, by the settings.
+pub fn texts_of(env: &Env, session: &str, found: Found) -> Result<Vec<PreparedText>, CommandError> {
     let [with_manifest, with_selection, headers] = [&MANIFEST, &SELECTION, &HEADERS].map(|text| env.pipeline.is_on(text));
     let is_wanted = env.pipeline.is_on(&INJECTION) && (with_manifest || with_selection || headers);
-    let Some(workspace) = is_wanted.then(|| open(env, session)).flatten().transpose()? else { return Ok(Vec::new()) };
+    if !is_wanted {
+        return Ok(Vec::new());
+    }
+    let workspace = env.on(&found.path, "aperture proxy").read(found)?;
     let mut texts = Vec::new();
     let mut add = |kind, is_top, text: Option<String>| {
         texts.extend(text.map(|text| PreparedText { is_top, ..PreparedText::new(kind, text) }));
@@ -139,7 +143,7 @@ pub fn obey_message(env: &Env, session: &str, id: &str, message: &str) -> Result
 pub fn answer_call(env: &Env, session: &str, id: &str, input: &str) -> String {
     let answer = || {
         // Changes of contents hold from the next request on because the session passes a proxy.
-        record(env, session, env.process())?;
+        record(env, session)?;
         Job::Answer(session.to_owned(), id.to_owned(), input.to_owned()).run(env)
     };
     answer().unwrap_or_else(|error: CommandError| env.gate.masked(&error.text()))
@@ -213,10 +217,4 @@ pub fn find(env: &Env, session: &str) -> Option<Found> {
         }
         wait(STEP);
     }
-}
-
-fn open(env: &Env, session: &str) -> Option<Result<Workspace<'static>, CommandError>> {
-    let found = find(env, session)?;
-    let env = env.on(&found.path, "aperture proxy");
-    Some(env.read(found))
 }

@@ -10,8 +10,11 @@ use crate::store::{
 use crate::workspace::kept_folder;
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use zeroize::Zeroizing;
 
+/// Longest wait for those that have the store open before anything is changed: a command ends soon, a proxy does not.
+const UNUSED: Duration = Duration::from_secs(2);
 /// The new passphrase for `rekey`, for a process without a terminal.
 const NEW_PASSPHRASE: &str = "APERTURE_NEW_PASSPHRASE";
 
@@ -101,7 +104,7 @@ fn opened(env: &Env) -> Result<(SealFile, KeyBytes), CommandError> {
 fn finish(env: &Env, directory: &Path, file: &SealFile, data_key: &KeyBytes) -> Result<StoreReport, CommandError> {
     let seal = file.seal(data_key)?;
     if file.state != SealState::Sealed {
-        expect_unused(directory, PATIENCE)?;
+        expect_unused(directory, UNUSED)?;
         seal::write(&RealDisk, directory, file)?;
     }
     let report = convert(env, directory, &seal)?;
