@@ -1,4 +1,4 @@
-//! The form of a memory file: Markdown in which each entry is a bullet, or a heading with text, and one comment with its metadata.
+//! The form of a memory file: Markdown in which each entry is a bullet and one comment with its metadata.
 //!
 //! ```text
 //! - Use `pnpm`, not `npm`.
@@ -57,13 +57,8 @@ struct Entry {
     source: String,
     /// The place of the metadata in the source; `None` if there is none.
     comment: Option<Range<usize>>,
-    form: Form,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Bullet(char),
-    Heading(usize),
+    /// The character of the bullet.
+    marker: char,
 }
 
 impl Document {
@@ -125,7 +120,7 @@ impl Document {
         let feed = self.feed;
         let known = self.pieces.iter().position(|piece| matches!(piece, Piece::Entry(entry) if entry.memory.id == memory.id));
         let Some(place) = known else {
-            let mut entry = Entry { memory: memory.clone(), source: String::new(), comment: None, form: Form::Bullet('-') };
+            let mut entry = Entry { memory: memory.clone(), source: String::new(), comment: None, marker: '-' };
             entry.rewrite(memory, feed);
             return self.insert(entry);
         };
@@ -136,7 +131,7 @@ impl Document {
         } else {
             entry.rewrite(memory, feed);
         }
-        let moves = was_retired != entry.memory.state.is_retired() && matches!(entry.form, Form::Bullet(_));
+        let moves = was_retired != entry.memory.state.is_retired();
         if moves && let Piece::Entry(entry) = self.pieces.remove(place) {
             self.insert(*entry);
         }
@@ -249,31 +244,15 @@ impl Entry {
     }
 
     fn rewrite(&mut self, memory: Memory, feed: &str) {
-        let comment = metadata(&memory);
-        let mut source = String::new();
-        let mut lines = memory.text.split('\n');
-        let first = lines.next().unwrap_or_default();
-        match self.form {
-            Form::Bullet(marker) => {
-                source.push_str(&format!("{marker} {first}{feed}"));
-                for line in lines {
-                    let indent = if line.is_empty() { "" } else { "  " };
-                    source.push_str(&format!("{indent}{line}{feed}"));
-                }
-                source.push_str("  ");
-            }
-            Form::Heading(level) => source.push_str(&format!("{} {first}{feed}", "#".repeat(level))),
+        let (comment, marker) = (metadata(&memory), self.marker);
+        let mut source = format!("{marker} ");
+        for (place, line) in memory.text.split('\n').enumerate() {
+            let indent = if place == 0 || line.is_empty() { "" } else { "  " };
+            source.push_str(&format!("{indent}{line}{feed}"));
         }
-        let start = source.len();
-        source.push_str(&comment);
-        source.push_str(feed);
-        if matches!(self.form, Form::Heading(_)) {
-            let body: Vec<&str> = memory.text.split('\n').skip(1).collect();
-            if !body.is_empty() {
-                source.push_str(&format!("{feed}{}{feed}", body.join(feed)));
-            }
-        }
-        *self = Entry { memory, source, comment: Some(start..start + comment.len()), form: self.form };
+        let start = source.len() + 2;
+        source.push_str(&format!("  {comment}{feed}"));
+        *self = Entry { memory, source, comment: Some(start..start + comment.len()), marker };
     }
 }
 
@@ -295,7 +274,7 @@ impl Parser<'_> {
                 self.skip_to(|line| line.trim_start().starts_with(fence));
             } else if line.starts_with(OPEN) && !line.contains(CLOSE) {
                 self.skip_to(|line| line.contains(CLOSE));
-            } else if let Some(entry) = self.heading().or_else(|| self.bullet(in_archive)) {
+            } else if let Some(entry) = self.bullet(in_archive) {
                 self.at += entry.source.split_inclusive('\n').count();
                 self.document.pieces.push(Piece::Entry(Box::new(entry)));
                 continue;
@@ -316,51 +295,12 @@ impl Parser<'_> {
         self.at += 1 + rest.iter().position(|line| ends(line)).map_or(rest.len(), |place| place + 1);
     }
 
-    /// Returns the entry that begins with a heading and its metadata at the current line.
-    fn heading(&self) -> Option<Entry> {
-        let line = self.lines[self.at];
-        let level = heading_level(line).filter(|level| *level >= 2)?;
-        let comment = *self.lines.get(self.at + 1).filter(|line| is_comment(line.trim()))?;
-        let title = line[level..].trim();
-        let mut end = self.at + 2;
-        let mut fence = None;
-        while let Some(line) = self.lines.get(end) {
-            let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
-            match fence {
-                None if heading_level(line).is_some_and(|other| other <= level) || line.starts_with("<<<<<<<") => break,
-                None if self.bullet_at(end, false).is_some_and(|entry| entry.comment.is_some()) => break,
-                None => fence = mark,
-                Some(open) if mark == Some(open) => fence = None,
-                Some(_) => {}
-            }
-            end += 1;
-        }
-        while end > self.at + 2 && self.lines[end - 1].trim().is_empty() {
-            end -= 1;
-        }
-        let body: Vec<&str> = self.lines[self.at + 2..end].iter().map(|line| line.trim_end_matches(['\n', '\r'])).collect();
-        let body = body.join("\n");
-        let text = format!("{title}\n{}", body.trim_matches('\n'));
-        let memory = self.memory(comment, text.trim_end())?;
-        let source: String = self.lines[self.at..end].concat();
-        let start = line.len() + comment.find(OPEN)?;
-        let place = start..line.len() + comment.find(CLOSE)? + CLOSE.len();
-        Some(Entry { memory, source, comment: Some(place), form: Form::Heading(level) })
-    }
-
+    /// Returns the entry that begins with a bullet at the current line; `None` if there is no bullet, or it has no text.
     fn bullet(&mut self, in_archive: bool) -> Option<Entry> {
-        let entry = self.bullet_at(self.at, in_archive)?;
-        let has_comment = entry.source.lines().any(|line| is_comment(line.trim()));
-        self.document.invalid += usize::from(entry.comment.is_none() && has_comment);
-        Some(entry)
-    }
-
-    /// Returns the entry that begins with a bullet at a line; `None` if there is no bullet, or it has no text.
-    fn bullet_at(&self, at: usize, in_archive: bool) -> Option<Entry> {
-        let line = self.lines[at];
+        let line = self.lines[self.at];
         let marker = line.chars().next().filter(|c| matches!(c, '-' | '*' | '+'))?;
         let first = line[1..].strip_prefix([' ', '\t'])?.trim();
-        let mut end = at + 1;
+        let mut end = self.at + 1;
         // Indented lines belong to the bullet, also after empty lines; so does the comment, wherever a formatter moves it.
         let mut last_text = end;
         while let Some(line) = self.lines.get(end) {
@@ -374,7 +314,7 @@ impl Parser<'_> {
                 last_text = end;
             }
         }
-        let lines = &self.lines[at..last_text];
+        let lines = &self.lines[self.at..last_text];
         let comment = lines.iter().rposition(|line| is_comment(line.trim())).filter(|place| *place > 0);
         let mut text = vec![first];
         for (place, line) in lines.iter().enumerate().skip(1) {
@@ -396,9 +336,12 @@ impl Parser<'_> {
             }
             // A line of markers divides a text.
             _ if !text.contains(char::is_alphanumeric) => return None,
-            _ => (by_hand(&self.document.file, self.document.scope, text, in_archive), None),
+            _ => {
+                self.document.invalid += usize::from(comment.is_some());
+                (by_hand(&self.document.file, self.document.scope, text, in_archive), None)
+            }
         };
-        Some(Entry { memory, source, comment, form: Form::Bullet(marker) })
+        Some(Entry { memory, source, comment, marker })
     }
 
     /// Returns the memory with a text and a line of metadata; `None` if that is invalid.
@@ -413,12 +356,6 @@ fn by_hand(file: &MemoryFile, scope: MemoryScope, text: String, in_archive: bool
     let state = if in_archive { MemoryState::Archived } else { MemoryState::Active };
     let (file, kind, key) = (file.clone(), file.default_kind(), key_of(&text));
     Memory { scope, file, kind, state, text, key, is_edited: true, ..Memory::default() }
-}
-
-/// Returns the level of a heading; `None` for any other line.
-fn heading_level(line: &str) -> Option<usize> {
-    let level = line.bytes().take_while(|byte| *byte == b'#').count();
-    ((1..=6).contains(&level) && line[level..].starts_with([' ', '\t', '\n', '\r'])).then_some(level)
 }
 
 /// Removes the indentation of a line that continues a bullet.

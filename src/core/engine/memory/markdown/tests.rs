@@ -98,24 +98,6 @@ fn texts_of_a_person_are_detected() {
 }
 
 #[test]
-fn headings_with_metadata_are_entries() {
-    let comment = entry().lines().nth(1).unwrap().trim().to_owned();
-    let text = format!(
-        "# Release\n\n## Steps\n{comment}\n\n1. tag\n2. push\n\n### Detail\n\n```\n## no heading\n```\n\n## Other\ntext\n"
-    );
-    let mut document = parse(&text);
-    assert_eq!(document.print(), text);
-    let memory = nth(&document, 0);
-    assert_eq!(memory.text, "Steps\n1. tag\n2. push\n\n### Detail\n\n```\n## no heading\n```");
-    document.set(&Memory { sightings: 9, ..memory.clone() });
-    assert!(document.print().contains("9 sightings") && document.print().ends_with("\n## Other\ntext\n"));
-    document.set(&Memory { text: "Steps\n1. push".to_owned(), ..memory });
-    let again = parse(&document.print());
-    assert_eq!(again.memories().next().unwrap().text, "Steps\n1. push");
-    assert!(document.print().ends_with("\n\n1. push\n\n## Other\ntext\n"));
-}
-
-#[test]
 fn invalid_metadata_is_an_entry_of_a_person() {
     for comment in [
         "<!-- memory-12 -->",
