@@ -106,22 +106,12 @@ fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandEr
         session: workspace.location.id.clone(),
         named: env.name_of(&workspace.path, &workspace.location.id),
         path: path.display().to_string(),
-        relation: name(relation),
+        relation: relation.name(),
         operations: history.operations.len(),
         in_force: workspace::in_force(&history),
         departed: missing,
         values: export.values.len(),
     })
-}
-
-fn name(relation: Relation) -> &'static str {
-    match relation {
-        Relation::New => "new",
-        Relation::Same => "same",
-        Relation::Newer => "newer",
-        Relation::Older => "older",
-        Relation::Other => "other",
-    }
 }
 
 fn read(env: &Env, path: &Path) -> Result<Vec<u8>, CommandError> {

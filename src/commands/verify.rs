@@ -4,7 +4,7 @@ use super::BulkOptions;
 use crate::app::{CommandError, Env, refusal};
 use crate::commands::bulk;
 use crate::commands::stored::stored;
-use crate::model::{Address, BlockNumber, OperationId};
+use crate::model::{Address, BlockNumber, OperationId, texts};
 use crate::output::{Paint, Report, Style, bytes, clip, plural, printable, short_id};
 use crate::store::{Store, StoredSession};
 use crate::workspace::{DriftKind, FileState, Verified, Verifier, WayBack};
@@ -254,32 +254,22 @@ impl Finding {
     }
 }
 
-/// The result of an undo of everything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "WayBack")]
-#[serde(rename_all = "snake_case")]
-pub enum WayBackKind {
-    /// No change is in force.
-    Nothing,
-    /// The original, byte for byte.
-    Exact,
-    /// Every changed value, in a file that has grown since.
-    Values,
-    /// The undo would be refused.
-    Refused,
-    /// Not known.
-    Unknown,
-}
-
-impl WayBackKind {
-    fn words(self) -> &'static str {
-        match self {
-            WayBackKind::Nothing => "nothing is in force",
-            WayBackKind::Exact => "undoing everything restores the original, byte for byte",
-            WayBackKind::Values => "undoing everything restores every value; the session has continued since",
-            WayBackKind::Refused => "undoing everything would be refused",
-            WayBackKind::Unknown => "the result of an undo is unknown",
-        }
+texts! {
+    /// The result of an undo of everything.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+    #[schemars(rename = "WayBack")]
+    #[serde(rename_all = "snake_case")]
+    pub enum WayBackKind, words {
+        /// No change is in force.
+        Nothing = "nothing is in force",
+        /// The original, byte for byte.
+        Exact = "undoing everything restores the original, byte for byte",
+        /// Every changed value, in a file that has grown since.
+        Values = "undoing everything restores every value; the session has continued since",
+        /// The undo would be refused.
+        Refused = "undoing everything would be refused",
+        /// Not known.
+        Unknown = "the result of an undo is unknown",
     }
 }
 

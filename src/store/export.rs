@@ -5,7 +5,7 @@ use super::effects::{Effects, LoggedCompanion, insert_effects};
 use super::history::{TABLES, insert_snapshot};
 use super::rows::insert;
 use super::values::{hexadecimal, keep};
-use crate::model::{Address, History, Operation, OperationId, Snapshot};
+use crate::model::{Address, History, Operation, OperationId, Snapshot, words};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -160,7 +160,6 @@ impl Store {
         Ok(transaction.commit()?)
     }
 
-    /// Returns the effects of each operation that has some.
     fn effects(&self, key: SessionKey, history: &History) -> Result<BTreeMap<OperationId, Effects>, StoreError> {
         let mut companions = self.companions(key)?;
         let mut all = BTreeMap::new();
@@ -174,17 +173,17 @@ impl Store {
     }
 }
 
-/// Relation of an exported log to the stored one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Relation {
-    New,
-    Same,
-    /// The exported log continues the stored one.
-    Newer,
-    /// The stored log continues the exported one.
-    Older,
-    Other,
+words! {
+    /// Relation of an exported log to the stored one.
+    pub enum Relation {
+        New = "new",
+        Same = "same",
+        /// The exported log continues the stored one.
+        Newer = "newer",
+        /// The stored log continues the exported one.
+        Older = "older",
+        Other = "other",
+    }
 }
 
 /// Compares an exported log with the stored one.

@@ -45,7 +45,6 @@ pub struct Picture {
     pub blocks: Vec<BlockRow>,
     /// Subagents, in the order of their ends.
     pub subagents: Vec<SubagentRow>,
-    /// The newest operation: its number, and what it was and whose.
     pub newest_operation: Option<(OperationId, OperationKind, String)>,
     /// Commands of the model that wait for the user.
     pub proposals: Vec<(ProposalNumber, String)>,

@@ -35,7 +35,7 @@ pub(super) fn show(env: &Env, found: Found) -> Result<(), CommandError> {
     restore_after_signals();
     let _ = execute!(io::stdout(), EnableFocusChange);
     read_keys(events.clone());
-    let look = Look::new(env);
+    let look = Look { gate: env.gate.clone(), style: env.style.clone() };
     let left = run(env, &mut terminal, Screen::new(picture), &look, &tasks, &arrived, &events);
     give_back();
     match left? {

@@ -2,9 +2,8 @@
 
 use super::keys::{self, Action};
 use super::picture::BlockRow;
-use super::screen::{Detail, Effect, MapForm, Mode, Plan, Purpose, Row, Screen, shown};
+use super::screen::{Detail, Effect, MapForm, Mode, Plan, Row, Screen, shown};
 use super::treemap::treemap;
-use crate::app::Env;
 use crate::engine::amount;
 use crate::model::{Level, Pin, State, Zone};
 use crate::output::{Gate, Style as TextStyle, clip, clip_start, padded, plural, times_of_day};
@@ -38,10 +37,6 @@ pub(super) struct Look {
 }
 
 impl Look {
-    pub fn new(env: &Env) -> Look {
-        Look { gate: env.gate.clone(), style: env.style.clone() }
-    }
-
     fn clean(&self, text: &str) -> String {
         self.gate.text(text, false).into_string().replace('\n', " ")
     }
@@ -158,13 +153,7 @@ fn draw_head(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look, no
 }
 
 fn draw_map(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, look: &Look) {
-    let form = match screen.form {
-        MapForm::Turns => "turns",
-        MapForm::Size => "blocks, stale and large ones first",
-        MapForm::Files => "files",
-        MapForm::Areas => "files and tools as areas, ░ stale",
-    };
-    let frame_of_map = Block::bordered().title(format!(" {form} · Tab "));
+    let frame_of_map = Block::bordered().title(format!(" {} · Tab ", screen.form.title()));
     let inner = frame_of_map.inner(area);
     frame.render_widget(frame_of_map, area);
     screen.height = usize::from(inner.height);
@@ -459,14 +448,7 @@ fn draw_foot(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look) {
             _ => Line::raw("planning …"),
         },
         Mode::Input { purpose, field } => {
-            let prompt = match purpose {
-                Purpose::Search => "search this session: ",
-                Purpose::SearchAll => "search all sessions: ",
-                Purpose::Select => "mark by a selector (stale & tool(Read)): ",
-                Purpose::Snapshot => "name of the snapshot: ",
-                Purpose::Budget => "compress the window to: ",
-                Purpose::Command => ":",
-            };
+            let prompt = purpose.prompt();
             let before = clip_start(&format!("{}▏", field.before), width.saturating_sub(prompt.width()));
             Line::from(vec![Span::styled(prompt, look.dim()), Span::raw(before), Span::raw(&field.after)])
         }

@@ -1,27 +1,29 @@
-use super::{Counts, Key, Level, Media, Pin, Position, State, TokenCount, Usefulness, words};
+use super::{Counts, Key, Level, Media, Pin, Position, State, TokenCount, Usefulness, texts, words};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// The place of a block in file order, from 1: stable as the file grows.
 pub type BlockNumber = u32;
 
-/// The reason for which the API refuses a block as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Refusal {
-    /// The id of the tool use that it is, or answers, is empty or missing.
-    EmptyId,
-    /// That id has characters that the API does not accept in ids.
-    OddId,
-    /// A tool use has no name of a tool.
-    NoName,
-    /// The input of a tool use is not an object.
-    Input,
-    /// A text, or one of its texts, has no visible character.
-    EmptyText,
-    /// A tool use is in a message of the user.
-    Role,
-    /// Its kind, or that of a part of it, is unknown to the API.
-    Kind,
+texts! {
+    /// The reason for which the API refuses a block as it is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Refusal, reason {
+        /// The id of the tool use that it is, or answers, is empty or missing.
+        EmptyId = "the id of the tool use is empty",
+        /// That id has characters that the API does not accept in ids.
+        OddId = "the id of the tool use has characters that ids may not have",
+        /// A tool use has no name of a tool.
+        NoName = "a tool use without the name of a tool",
+        /// The input of a tool use is not an object.
+        Input = "a tool use whose input is not an object",
+        /// A text, or one of its texts, has no visible character.
+        EmptyText = "an empty text",
+        /// A tool use is in a message of the user.
+        Role = "a tool use in a message of the user",
+        /// Its kind, or that of a part of it, is unknown to the API.
+        Kind = "content of a kind that the API does not know",
+    }
 }
 
 /// The smallest unit that can be pinned, shortened or recalled: one content block.

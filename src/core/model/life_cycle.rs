@@ -1,6 +1,6 @@
 //! The use of a block, what remains of it, and where it is in the window.
 
-use super::{BlockNumber, words};
+use super::{BlockNumber, texts, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,36 +29,27 @@ pub struct Usefulness {
     pub alike: Option<BlockNumber>,
 }
 
-/// The reason why a block is outdated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Outdated {
-    /// A later result has the same content.
-    Duplicate,
-    /// The file was read again.
-    ReadAgain,
-    /// The same command or search ran again.
-    RunAgain,
-    /// A failed attempt succeeded later.
-    Succeeded,
-    /// The plan was replaced.
-    Replaced,
-    /// The file was edited afterwards.
-    EditedLater,
+texts! {
+    /// The reason why a block is outdated.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Outdated, reason {
+        /// A later result has the same content.
+        Duplicate = "repeated",
+        /// The file was read again.
+        ReadAgain = "read again",
+        /// The same command or search ran again.
+        RunAgain = "run again",
+        /// A failed attempt succeeded later.
+        Succeeded = "succeeded later",
+        /// The plan was replaced.
+        Replaced = "replaced",
+        /// The file was edited afterwards.
+        EditedLater = "edited later",
+    }
 }
 
 impl Outdated {
-    pub fn reason(self) -> &'static str {
-        match self {
-            Outdated::Duplicate => "repeated",
-            Outdated::ReadAgain => "read again",
-            Outdated::RunAgain => "run again",
-            Outdated::Succeeded => "succeeded later",
-            Outdated::Replaced => "replaced",
-            Outdated::EditedLater => "edited later",
-        }
-    }
-
     /// Returns true if a later block replaces this one, so that nothing is lost without it.
     pub fn supersedes(self) -> bool {
         self != Outdated::EditedLater

@@ -1,5 +1,6 @@
 //! Content of a block that is not text: images and documents.
 
+use super::texts;
 use serde::{Deserialize, Serialize};
 
 /// Contents that are not text. The text of a block has a placeholder for each.
@@ -57,7 +58,6 @@ pub struct Image {
 pub enum MediaFault {
     /// There is no data.
     Empty,
-    /// It is not base64.
     NotBase64,
     /// The API does not accept the media type.
     TypeRefused,
@@ -67,22 +67,13 @@ pub enum MediaFault {
     OtherFormat(ImageFormat),
 }
 
-/// A format of images that the API accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ImageFormat {
-    Png,
-    Jpeg,
-    Gif,
-    Webp,
-}
-
-impl ImageFormat {
-    pub fn media_type(self) -> &'static str {
-        match self {
-            ImageFormat::Png => "image/png",
-            ImageFormat::Jpeg => "image/jpeg",
-            ImageFormat::Gif => "image/gif",
-            ImageFormat::Webp => "image/webp",
-        }
+texts! {
+    /// A format of images that the API accepts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum ImageFormat, media_type {
+        Png = "image/png",
+        Jpeg = "image/jpeg",
+        Gif = "image/gif",
+        Webp = "image/webp",
     }
 }

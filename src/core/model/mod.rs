@@ -61,4 +61,4 @@ pub use turn_opening::{PromptSpeaker, TurnOpenings};
 pub use unneeded::{Unneeded, UnneededAmount, UnneededData};
 pub use window::{Hidden, HistoryCut, Turn, Window};
 pub use window_change::{AddressCounter, BlockAddress, Edge, NewContent, Rendered, SentContent, WindowChange, WindowHunk, Words};
-pub use words::words;
+pub use words::{texts, words};

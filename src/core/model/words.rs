@@ -1,4 +1,4 @@
-//! Enums whose values have names.
+//! Enums whose values have names or texts.
 
 /// Declares an enum with the name of each value in commands, in files and in JSON: the one place of that word.
 #[macro_export]
@@ -9,21 +9,17 @@ macro_rules! words {
             $($(#[$value_meta:meta])* $value:ident = $word:literal,)*
         }
     ) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-        $(#[$meta])*
-        pub enum $name {
-            $($(#[$value_meta])* #[serde(rename = $word)] $value,)*
+        $crate::model::texts! {
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+            $(#[$meta])*
+            pub enum $name, name {
+                $($(#[$value_meta])* #[serde(rename = $word)] $value = $word,)*
+            }
         }
 
         impl $name {
             /// All values, in their order.
             pub const ALL: [$name; [$($word),*].len()] = [$($name::$value),*];
-
-            pub fn name(self) -> &'static str {
-                match self {
-                    $($name::$value => $word,)*
-                }
-            }
 
             pub fn from_name(name: &str) -> Option<$name> {
                 $name::ALL.into_iter().find(|value| value.name() == name)
@@ -38,3 +34,28 @@ macro_rules! words {
     };
 }
 pub use words;
+
+/// Declares an enum with the text of each value, which a method returns.
+#[macro_export]
+macro_rules! texts {
+    (
+        $(#[$meta:meta])*
+        $visibility:vis enum $name:ident, $method:ident {
+            $($(#[$value_meta:meta])* $value:ident = $text:literal,)*
+        }
+    ) => {
+        $(#[$meta])*
+        $visibility enum $name {
+            $($(#[$value_meta])* $value,)*
+        }
+
+        impl $name {
+            $visibility fn $method(self) -> &'static str {
+                match self {
+                    $($name::$value => $text,)*
+                }
+            }
+        }
+    };
+}
+pub use texts;

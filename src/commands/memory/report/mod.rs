@@ -292,28 +292,13 @@ pub struct MemoryChangeReport {
     pub problems: Vec<MemoryProblem>,
 }
 
-fn word(kind: ChangeKind) -> &'static str {
-    match kind {
-        ChangeKind::Added => "added",
-        ChangeKind::Activated => "active",
-        ChangeKind::Restored => "restored",
-        ChangeKind::Rewritten => "rewritten",
-        ChangeKind::Moved => "moved",
-        ChangeKind::Superseded => "replaced",
-        ChangeKind::Archived => "archived",
-        ChangeKind::Contradicted => "contradicted",
-        ChangeKind::Confirmed => "updated",
-        ChangeKind::Removed => "deleted",
-    }
-}
-
 /// Describes changes: `2 added, 1 superseded`.
 pub fn memory_changes_in_words(changes: &[Change]) -> String {
     let mut counts: BTreeMap<ChangeKind, usize> = BTreeMap::new();
     for change in changes {
         *counts.entry(change.kind).or_default() += 1;
     }
-    let parts: Vec<String> = counts.into_iter().map(|(kind, count)| format!("{count} {}", word(kind))).collect();
+    let parts: Vec<String> = counts.into_iter().map(|(kind, count)| format!("{count} {}", kind.word())).collect();
     if parts.is_empty() { "nothing changed".to_owned() } else { parts.join(", ") }
 }
 
@@ -325,7 +310,7 @@ impl Report for MemoryChangeReport {
         let (dry, operation) = (if self.dry_run { "dry run: " } else { "" }, self.operation);
         let number = operation.map(|number| format!("; operation {number}")).unwrap_or_default();
         line(&mut text, &style.paint(Paint::Heading, &printable(&format!("{dry}{}{number}", self.done))));
-        let words: Vec<&str> = self.changes.iter().map(|change| word(change.kind)).collect();
+        let words: Vec<&str> = self.changes.iter().map(|change| change.kind.word()).collect();
         let widest = words.iter().map(|word| word.width()).max().unwrap_or_default();
         let names = self.changes.iter().map(|change| change.memory.name().width()).max().unwrap_or_default();
         for (change, word) in self.changes.iter().zip(words) {

@@ -8,7 +8,7 @@ pub(super) use typing::{Field, shown};
 use super::keys;
 use super::picture::{BlockRow, Picture};
 use crate::engine::{LevelPreview, plural};
-use crate::model::{BlockNumber, OperationKind};
+use crate::model::{BlockNumber, OperationKind, texts};
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,14 +20,16 @@ const TOAST_MILLISECONDS: u64 = 8_000;
 /// Rows of half a page, if the height of the map is not known.
 const PAGE_ROWS: usize = 10;
 
-/// The order and grouping of the map.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum MapForm {
-    #[default]
-    Turns,
-    Size,
-    Files,
-    Areas,
+texts! {
+    /// The order and grouping of the map.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(super) enum MapForm, title {
+        #[default]
+        Turns = "turns",
+        Size = "blocks, stale and large ones first",
+        Files = "files",
+        Areas = "files and tools as areas, ░ stale",
+    }
 }
 
 /// A row of the map: an index into the turns or blocks of the picture, or a file.
@@ -87,14 +89,16 @@ pub(super) struct Entry {
     pub turn: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    Search,
-    SearchAll,
-    Select,
-    Snapshot,
-    Budget,
-    Command,
+texts! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum Purpose, prompt {
+        Search = "search this session: ",
+        SearchAll = "search all sessions: ",
+        Select = "mark by a selector (stale & tool(Read)): ",
+        Snapshot = "name of the snapshot: ",
+        Budget = "compress the window to: ",
+        Command = ":",
+    }
 }
 
 /// The part of the screen that receives keys.

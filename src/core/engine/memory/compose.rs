@@ -8,7 +8,7 @@ use super::topic::split_context;
 use super::words::{DAY, first_line};
 use crate::engine::content::terms;
 use crate::engine::tokens;
-use crate::model::{Memory, MemoryFile, MemoryId, MemoryKind, MemoryScope, MemoryState};
+use crate::model::{Memory, MemoryFile, MemoryId, MemoryKind, MemoryScope, MemoryState, texts};
 use crate::text::cut::one_line;
 use crate::text::stop_words::is_stop_word;
 use rustc_hash::FxHashSet;
@@ -195,7 +195,6 @@ struct Composer<'a> {
     input: &'a ComposeInput<'a>,
     /// The words of each paragraph that the client sends anyway.
     known: Vec<FxHashSet<u32>>,
-    /// The words of the prompt.
     prompt: FxHashSet<u32>,
     composition: Composition,
     left: usize,
@@ -473,53 +472,24 @@ fn words(text: &str) -> FxHashSet<u32> {
     words.map(str::to_lowercase).filter(|word| !is_stop_word(word)).map(|word| terms::hash(&word)).collect()
 }
 
-/// A section of the composed text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Section {
-    Pinned,
-    /// Memories that the user wrote, edited or accepted.
-    Certain,
-    /// Memories of a repository that the user did not accept.
-    Repository,
-    /// Statements of the user in several projects, learned from sessions.
-    Shared,
-    /// Statements of the user in this project.
-    Rules,
-    /// The open thoughts of the last turn.
-    Open,
-    /// The last mistakes, with cause and fix.
-    Mistakes,
-    /// Other failed calls and what works.
-    Failures,
-    /// Commands in their order.
-    Procedures,
-    Commands,
-    Files,
-    /// Pages of the web that the prompt is about.
-    Pages,
-    /// Results of a search in earlier sessions.
-    Digests,
-}
-
-impl Section {
-    fn heading(self) -> &'static str {
-        match self {
-            Section::Pinned => "Always:",
-            Section::Certain => "Written or accepted by the user:",
-            Section::Repository => {
-                "From .aperture/memory/ of this repository, not confirmed by the user (aperture memory review --accept-tree):"
-            }
-            Section::Shared => "The user said in several projects:",
-            Section::Rules => "The user said:",
-            Section::Open => "The last turn left open:",
-            Section::Mistakes => "The last mistakes, with cause and fix:",
-            Section::Failures => "Other failures and fixes:",
-            Section::Procedures => "Usual order of commands, by task:",
-            Section::Commands => "Commands that succeeded here:",
-            Section::Files => "Where things are:",
-            Section::Pages => "Found on the web:",
-            Section::Digests => "From earlier sessions:",
-        }
+texts! {
+    /// A section of the composed text.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Section, heading {
+        Pinned = "Always:",
+        Certain = "Written or accepted by the user:",
+        Repository = "From .aperture/memory/ of this repository, not confirmed by the user (aperture memory review --accept-tree):",
+        Shared = "The user said in several projects:",
+        Rules = "The user said:",
+        Open = "The last turn left open:",
+        Mistakes = "The last mistakes, with cause and fix:",
+        Failures = "Other failures and fixes:",
+        Procedures = "Usual order of commands, by task:",
+        Commands = "Commands that succeeded here:",
+        Files = "Where things are:",
+        /// Pages of the web that the prompt is about.
+        Pages = "Found on the web:",
+        Digests = "From earlier sessions:",
     }
 }
 

@@ -9,7 +9,7 @@ use super::markdown::EVIDENCE;
 use super::outcomes::Outcome;
 use super::topic::{Relation, Topic, TopicIndex, carried_over, carried_over_all, relation};
 use super::words::{DAY, checksum, day_of, holds_secret, normalized, session_prefix};
-use crate::model::{Candidate, Memory, MemoryFile, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting};
+use crate::model::{Candidate, Memory, MemoryFile, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting, texts};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,31 +22,33 @@ const HELPFUL_TIMES: i64 = 4;
 /// Sessions with a sighting from which a memory is active.
 const ACTIVE_SESSIONS: u32 = 2;
 
-/// The kind of a change of a memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[schemars(rename = "MemoryChangeKind")]
-#[serde(rename_all = "snake_case")]
-pub enum ChangeKind {
-    /// A new memory.
-    Added,
-    /// A pending memory became active.
-    Activated,
-    /// A retired memory is in use again.
-    Restored,
-    /// The text changed.
-    Rewritten,
-    /// It was moved to another file.
-    Moved,
-    /// A newer memory replaced it.
-    Superseded,
-    /// It was archived.
-    Archived,
-    /// A statement against it was found.
-    Contradicted,
-    /// Only its sightings or counts changed.
-    Confirmed,
-    /// It was deleted.
-    Removed,
+texts! {
+    /// The kind of a change of a memory.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+    #[schemars(rename = "MemoryChangeKind")]
+    #[serde(rename_all = "snake_case")]
+    pub enum ChangeKind, word {
+        /// A new memory.
+        Added = "added",
+        /// A pending memory became active.
+        Activated = "active",
+        /// A retired memory is in use again.
+        Restored = "restored",
+        /// The text changed.
+        Rewritten = "rewritten",
+        /// It was moved to another file.
+        Moved = "moved",
+        /// A newer memory replaced it.
+        Superseded = "replaced",
+        /// It was archived.
+        Archived = "archived",
+        /// A statement against it was found.
+        Contradicted = "contradicted",
+        /// Only its sightings or counts changed.
+        Confirmed = "updated",
+        /// It was deleted.
+        Removed = "deleted",
+    }
 }
 
 /// A change of a memory.
@@ -81,7 +83,6 @@ impl Change {
 /// Values that a merge depends on, beside memories and candidates.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MergeFacts<'a> {
-    /// The number of the next new entry.
     pub next_id: MemoryId,
     /// The keys of entries that were deleted: they never return.
     pub forgotten: &'a [u64],

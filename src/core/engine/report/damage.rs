@@ -178,7 +178,7 @@ impl Finding {
             }
             FindingKind::RepeatedResponse { first } => format!("a response with the id of that in row {}", first + 1),
             FindingKind::RepeatedCall { first } => format!("a tool use with the id of that in block {first}"),
-            FindingKind::Refused(refusal) => refused(*refusal).to_owned(),
+            FindingKind::Refused(refusal) => refusal.reason().to_owned(),
             FindingKind::HalfPair => "a tool use without its result, or the reverse".to_owned(),
             FindingKind::Media { is_document, items } => {
                 let what = if *is_document { "document" } else { "image" };
@@ -240,19 +240,6 @@ impl Finding {
             | FindingKind::HalfPair
             | FindingKind::TooMuch(_) => false,
         }
-    }
-}
-
-/// Returns the reason for which the API refuses a block, for people.
-fn refused(refusal: Refusal) -> &'static str {
-    match refusal {
-        Refusal::EmptyId => "the id of the tool use is empty",
-        Refusal::OddId => "the id of the tool use has characters that ids may not have",
-        Refusal::NoName => "a tool use without the name of a tool",
-        Refusal::Input => "a tool use whose input is not an object",
-        Refusal::EmptyText => "an empty text",
-        Refusal::Role => "a tool use in a message of the user",
-        Refusal::Kind => "content of a kind that the API does not know",
     }
 }
 

@@ -1,38 +1,22 @@
-/// The reason why a block was skipped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SkipReason {
-    NotInWindow,
-    Signed,
-    FirstPrompt,
-    Pinned,
-    Focused,
-    /// The block loads tools, or the client generates its text again at each start.
-    Bound,
-    NotShorter,
-    AsItIs,
-    Protected,
-    Instructions,
-    NoOriginal,
-    Inherited,
-}
+use crate::model::texts;
 
-impl SkipReason {
-    /// Returns the reason in words, to follow the number of blocks.
-    pub fn reason(self) -> &'static str {
-        match self {
-            SkipReason::NotInWindow => "not in the window",
-            SkipReason::Signed => "thinking is signed and stays whole",
-            SkipReason::FirstPrompt => "the first prompt stays as it is",
-            SkipReason::Pinned => "pinned",
-            SkipReason::Focused => "focused",
-            SkipReason::Bound => "the client needs it as it is",
-            SkipReason::NotShorter => "already as short as possible",
-            SkipReason::AsItIs => "already so",
-            SkipReason::Protected => "protected by a rule",
-            SkipReason::Instructions => "instructions: only by number",
-            SkipReason::NoOriginal => "the original is not in this store",
-            SkipReason::Inherited => "inherited from another session",
-        }
+texts! {
+    /// The reason why a block was skipped.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SkipReason, reason {
+        NotInWindow = "not in the window",
+        Signed = "thinking is signed and stays whole",
+        FirstPrompt = "the first prompt stays as it is",
+        Pinned = "pinned",
+        Focused = "focused",
+        /// The block loads tools, or the client generates its text again at each start.
+        Bound = "the client needs it as it is",
+        NotShorter = "already as short as possible",
+        AsItIs = "already so",
+        Protected = "protected by a rule",
+        Instructions = "instructions: only by number",
+        NoOriginal = "the original is not in this store",
+        Inherited = "inherited from another session",
     }
 }
