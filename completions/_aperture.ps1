@@ -385,7 +385,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;usage' {
-            [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'Group by this')
+            [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'Group by day, week (from Monday on), month, session (its subagents included), project or model')
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only responses from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)')
             [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Only responses until this day, inclusive, written like that of --since')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Only sessions of the project in this directory [default: the current directory]')
@@ -1848,7 +1848,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--pre-push', '--pre-push', [CompletionResultType]::ParameterName, 'Before a push: refuse commits that contain sessions with credentials')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Dry run: show the result; write nothing')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Dry run: show the result; write nothing')
-            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; exit with 1 if the hook is missing')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; exit with 1 if parts are missing')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')

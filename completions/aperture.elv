@@ -367,7 +367,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;usage'= {
-            cand --by 'Group by this'
+            cand --by 'Group by day, week (from Monday on), month, session (its subagents included), project or model'
             cand --since 'Only responses from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)'
             cand --until 'Only responses until this day, inclusive, written like that of --since'
             cand --project 'Only sessions of the project in this directory [default: the current directory]'
@@ -1750,7 +1750,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --pre-push 'Before a push: refuse commits that contain sessions with credentials'
             cand -n 'Dry run: show the result; write nothing'
             cand --dry-run 'Dry run: show the result; write nothing'
-            cand --check 'Write nothing; exit with 1 if the hook is missing'
+            cand --check 'Write nothing; exit with 1 if parts are missing'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'

@@ -351,12 +351,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand blame" -l json -d 'Pri
 complete -c aperture -n "__fish_aperture_using_subcommand blame" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand blame" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand blame" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand usage" -l by -d 'Group by this' -r -f -a "day\t'The day'
-week\t'The week, from Monday on'
-month\t'The month'
-session\t'The session, its subagents included'
-project\t'The project'
-model\t'The model'"
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l by -d 'Group by day, week (from Monday on), month, session (its subagents included), project or model' -r -f -a "day\t''
+week\t''
+month\t''
+session\t''
+project\t''
+model\t''"
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l since -d 'Only responses from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)' -r
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l until -d 'Only responses until this day, inclusive, written like that of --since' -r
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l project -d 'Only sessions of the project in this directory [default: the current directory]' -r -F
@@ -1504,7 +1504,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_se
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l post-commit -d 'After a commit: add a git note about the session of this project'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l pre-push -d 'Before a push: refuse commits that contain sessions with credentials'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s n -l dry-run -d 'Dry run: show the result; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l check -d 'Write nothing; exit with 1 if the hook is missing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l check -d 'Write nothing; exit with 1 if parts are missing'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l no-pager -d 'Do not use a pager'

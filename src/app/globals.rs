@@ -1,5 +1,6 @@
 //! The options of every command.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -51,6 +52,14 @@ pub fn tokens(text: &str) -> Result<u64, String> {
         Some(value) if value >= 1.0 => Ok(value as u64),
         _ => Err("write a number of tokens as 200000, 200k or 1M".to_owned()),
     }
+}
+
+/// Returns the parser of a value by its name.
+pub fn one_of<T: Clone + Send + Sync + 'static>(
+    names: impl IntoIterator<Item = &'static str>,
+    named: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(move |name| named(&name).ok_or("unknown name"))
 }
 
 /// Parses a whole number.

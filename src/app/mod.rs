@@ -22,7 +22,7 @@ mod terminal;
 pub use env::{Answer, Client, Env, settings_file, wait};
 pub use error::{CommandError, ErrorKind, may_read, next_step, next_step_at, print_error, print_line};
 pub(crate) use error::{misuse, refusal};
-pub use globals::{ColorChoice, Globals, number, tokens};
+pub use globals::{ColorChoice, Globals, number, one_of, tokens};
 pub use hints::WITHOUT_SESSION;
 pub use programs::Followed;
 pub use session_name::session_name;

@@ -1,13 +1,13 @@
 //! `aperture compress`: shortens blocks to a lower level.
 
 use super::{BulkOptions, ChangeOptions};
-use crate::app::{CommandError, Env};
+use crate::app::{CommandError, Env, one_of};
 use crate::commands::change::pipeline::{ChangeSummary, EditSizes, NothingToChange, change, edit_price, edit_sizes};
 use crate::engine::{self, EditPrice, first_of_last_turns};
 use crate::model::{BlockNumber, Level, OperationKind, State};
 use crate::output::{ChangeReport, amount, plural};
 use crate::workspace::{Aim, DigestFold, Draft, Scope, SkipReason, Workspace, fold_into_digest, shorten, shrink};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use serde::Serialize;
 use std::slice;
 
@@ -36,7 +36,8 @@ pub struct Arguments {
     #[arg(long, value_name = "LEVEL", value_parser = level(), hide_possible_values = true)]
     pub level: Option<Level>,
     /// Old blocks, stale or not, at this strength: lossless, light, balanced, aggressive, layers or handoff; with --stale, only stale ones
-    #[arg(long, value_name = "NAME", value_parser = preset(), hide_possible_values = true, group = "what")]
+    #[arg(long, value_name = "NAME", hide_possible_values = true, group = "what")]
+    #[arg(value_parser = one_of(engine::PRESETS.iter().map(|preset| preset.name), engine::preset))]
     #[serde(serialize_with = "preset_name")]
     pub preset: Option<&'static engine::Preset>,
     /// Do not change this block and later ones
@@ -110,13 +111,7 @@ fn budget(text: &str) -> Result<Budget, String> {
 
 /// Returns the parser of the levels to which a block can be brought by name.
 pub fn level() -> impl TypedValueParser<Value = Level> {
-    let names = [Level::Trimmed, Level::Summarized, Level::Minimal].map(Level::name);
-    PossibleValuesParser::new(names).try_map(|name| Level::from_name(&name).ok_or("there is no such level"))
-}
-
-fn preset() -> impl TypedValueParser<Value = &'static engine::Preset> {
-    let names = engine::PRESETS.iter().map(|preset| preset.name);
-    PossibleValuesParser::new(names).try_map(|name| engine::preset(&name).ok_or("there is no such preset"))
+    one_of([Level::Trimmed, Level::Summarized, Level::Minimal].map(Level::name), Level::from_name)
 }
 
 /// Plans the change for a preset or a budget. A preset that folds turns does so only if `whole` is true: neither blocks nor a level

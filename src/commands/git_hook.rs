@@ -1,6 +1,6 @@
 //! `aperture git-hook`: the command that git hooks run.
 
-use crate::app::{CommandError, Env, refusal};
+use crate::app::{CommandError, Env, one_of, refusal};
 use crate::commands::check::{CheckReport, CheckedSession, without_blocks};
 use crate::commands::summary;
 use crate::engine::summary::{PointKind, summarize};
@@ -9,7 +9,6 @@ use crate::model::limits::SNIFF_BYTES;
 use crate::output::{Paint, Report, Style};
 use crate::provider::{FileKind, sniff};
 use crate::workspace;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -19,14 +18,10 @@ use std::collections::BTreeSet;
   aperture git-hook pre-commit       the call that aperture install git-hook writes")]
 pub struct Arguments {
     /// The hook
-    #[arg(value_parser = PossibleValuesParser::new(GitHook::ALL.map(GitHook::name)).try_map(|name| parse_hook(&name)))]
+    #[arg(value_parser = one_of(GitHook::ALL.map(GitHook::name), GitHook::from_name))]
     pub hook: GitHook,
     /// Arguments of the hook, from git
     pub rest: Vec<String>,
-}
-
-fn parse_hook(name: &str) -> Result<GitHook, String> {
-    GitHook::from_name(name).ok_or_else(|| "there is no such hook".to_owned())
 }
 
 /// A git hook.

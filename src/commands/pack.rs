@@ -1,9 +1,9 @@
 //! `aperture pack`: prints what a session holds, in a budget of tokens.
 
-use crate::app::{CommandError, Env};
+use crate::app::{CommandError, Env, one_of};
+use crate::commands::search;
 use crate::commands::sidecar::polish;
 use crate::commands::summary::{contents, originals};
-use crate::commands::{recall, search};
 use crate::engine::pack::{Branches, LeftOut, OtherSession, Section, Unit, Wanted, in_section, left_out, needed, pack};
 use crate::engine::summary::Told;
 use crate::engine::{TurnForm, TurnRequestError};
@@ -32,7 +32,8 @@ pub struct Arguments {
     #[arg(long, value_name = "TURNS")]
     pub turns: Option<TurnList>,
     /// Form of these turns [default: mixed: summaries, then full texts]
-    #[arg(id = "as", long = "as", value_name = "FORM", requires = "turns", value_parser = recall::forms())]
+    #[arg(id = "as", long = "as", value_name = "FORM", requires = "turns")]
+    #[arg(value_parser = one_of(TurnForm::ALL.map(TurnForm::name), TurnForm::from_name))]
     #[serde(rename = "as")]
     pub form: Option<TurnForm>,
     /// Include the other sessions of the project: their titles, and summaries of the newest

@@ -3,7 +3,7 @@
 use crate::app::{CommandError, Env, Keeping, files, settings_file, with_keeping};
 use crate::commands::install::made::{Made, read, refused};
 use crate::commands::install::report::{FileChange, InstallReport, InstallState};
-use crate::commands::install::{install, uninstall};
+use crate::commands::install::{Checked, install, uninstall};
 use crate::commands::{hook, keep};
 use crate::output::plural;
 use crate::provider::claude_code::ClaudeCode;
@@ -12,17 +12,6 @@ use crate::provider::claude_code::settings::{self, Calls, NO_FILE};
 use crate::provider::mcp_client::Edited;
 use anyhow::Context;
 use std::path::PathBuf;
-
-#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-pub struct Arguments {
-    /// The options that both commands have.
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub options: Options,
-    /// Write nothing; exit with 1 if parts are missing
-    #[arg(long, conflicts_with = "dry_run")]
-    pub check: bool,
-}
 
 /// The places of an installation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -76,8 +65,8 @@ impl Kind {
 }
 
 /// Installs, or with `--check` reports missing parts.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let Arguments { options, check } = arguments;
+pub fn run(env: &Env, arguments: &Checked<Options>) -> Result<(), CommandError> {
+    let Checked { options, check } = arguments;
     let (pieces, stop) = pieces(env, options)?;
     let report = InstallReport { files: additions(env, options, &pieces)?, ..report(env, "install", options, *check) };
     install(env, &report, &stop)?;

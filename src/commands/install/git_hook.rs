@@ -1,22 +1,12 @@
 //! `aperture install git-hook` and `uninstall git-hook`: the integration with git hooks.
 
+use super::Checked;
 use crate::app::{CommandError, Env, files, may_read};
 use crate::commands::git_hook::{GitHooksReport, InstalledHook};
 use crate::engine::{GitHook, with_hook, without_hook};
 use crate::text::shell::quoted_word;
 use anyhow::Context;
 use std::path::PathBuf;
-
-#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-pub struct Arguments {
-    /// The options that both commands have.
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub options: Options,
-    /// Write nothing; exit with 1 if the hook is missing
-    #[arg(long, conflicts_with = "dry_run")]
-    pub check: bool,
-}
 
 /// The options that installation and removal have in common: the arguments of `uninstall git-hook`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -36,7 +26,7 @@ pub struct Options {
 }
 
 /// Adds aperture to the selected hooks.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Checked<Options>) -> Result<(), CommandError> {
     change(env, &arguments.options, true, arguments.check)
 }
 

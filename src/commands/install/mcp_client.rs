@@ -2,7 +2,7 @@
 
 use super::made::{Made, read, refused};
 use super::report::{FileChange, InstallReport, InstallState};
-use super::{install, uninstall};
+use super::{Checked, install, uninstall};
 use crate::app::{CommandError, Env, files, misuse};
 use crate::commands::hook;
 use crate::output::plural;
@@ -13,18 +13,6 @@ use std::path::{Path, PathBuf};
 
 /// The name of the part in the list of servers.
 const SERVER: &str = "MCP server";
-
-/// Arguments of the installation into a client with a list of MCP servers.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-pub struct Arguments {
-    /// The options that both commands have.
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub options: Options,
-    /// Write nothing; exit with 1 if parts are missing
-    #[arg(long, conflicts_with = "dry_run")]
-    pub check: bool,
-}
 
 /// The options that installation and removal have in common.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -38,8 +26,8 @@ pub struct Options {
 }
 
 /// Adds the server to the list of a client, and its hooks, or with `check` reports that something is missing.
-pub fn run(env: &Env, client: &McpClient, arguments: &Arguments) -> Result<(), CommandError> {
-    let Arguments { options, check } = arguments;
+pub fn run(env: &Env, client: &McpClient, arguments: &Checked<Options>) -> Result<(), CommandError> {
+    let Checked { options, check } = arguments;
     let report = report(env, client, options, "install", *check, additions(env, client, options)?);
     install(env, &report, &stop(env, options))
 }

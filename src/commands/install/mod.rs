@@ -21,7 +21,7 @@ pub struct Arguments {
     /// The target.
     #[command(subcommand)]
     #[serde(rename = "action")]
-    pub into: Target<claude_code::Arguments, mcp_client::Arguments, git_hook::Arguments>,
+    pub into: Target<Checked<claude_code::Options>, Checked<mcp_client::Options>, Checked<git_hook::Options>>,
 }
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -36,6 +36,17 @@ pub struct UninstallArguments {
     #[command(subcommand)]
     #[serde(rename = "action")]
     pub from: Target<claude_code::Options, mcp_client::Options, git_hook::Options>,
+}
+
+/// The arguments of an installation: the options that its removal has too, and the check.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+pub struct Checked<O: clap::Args> {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub options: O,
+    /// Write nothing; exit with 1 if parts are missing
+    #[arg(long, conflicts_with = "dry_run")]
+    pub check: bool,
 }
 
 /// The targets of an installation or a removal, each with the arguments of its kind: Claude Code, a client of MCP, or git.

@@ -15,8 +15,7 @@ use anyhow::anyhow;
 pub fn added(memories: &Memories<'_>, arguments: &AddArguments, text: &str) -> Result<MemoryChangeReport, CommandError> {
     check_text(text)?;
     let file = arguments.file.as_deref().map(file_named).transpose()?;
-    let kind = arguments.kind.as_deref().and_then(MemoryKind::from_name);
-    let kind = kind.or_else(|| file.as_ref().map(|file| file.default_kind())).unwrap_or(MemoryKind::Fact);
+    let kind = arguments.kind.or_else(|| file.as_ref().map(|file| file.default_kind())).unwrap_or(MemoryKind::Fact);
     let file = file.unwrap_or_else(|| kind.default_file());
     let scope = if arguments.user { MemoryScope::User } else { MemoryScope::Project };
     let now = memories.env.style.now.as_millisecond();

@@ -46,11 +46,9 @@ fn view(tree: &Tree) -> MemoryTree {
 /// Lists entries.
 pub fn run(memories: &Memories<'_>, arguments: &ListArguments) -> Result<(), CommandError> {
     let file = arguments.file.as_deref().map(file_named).transpose()?;
-    let state = arguments.state.as_deref().and_then(MemoryState::from_name);
-    let kind = arguments.kind.as_deref().and_then(MemoryKind::from_name);
     let is_wanted = |memory: &Memory| {
-        state.map_or(arguments.all || !memory.state.is_retired(), |state| memory.state == state)
-            && kind.is_none_or(|kind| memory.kind == kind)
+        arguments.state.map_or(arguments.all || !memory.state.is_retired(), |state| memory.state == state)
+            && arguments.kind.is_none_or(|kind| memory.kind == kind)
             && file.as_ref().is_none_or(|file| memory.file == *file)
     };
     let mut report = MemoryListReport { is_lines: arguments.json_lines, ..all(memories)? };

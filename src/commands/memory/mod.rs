@@ -23,6 +23,7 @@ pub use report::{
 pub use review::compared;
 pub use run::{Memories, change, run};
 
+use crate::app::one_of;
 use crate::model::{MemoryKind, MemoryState};
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
@@ -220,11 +221,11 @@ pub const FORMATS: [&str; 2] = ["agents-md", "claude-md"];
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 pub struct ListArguments {
     /// Only entries in this state [default: pending and active]
-    #[arg(long, value_name = "STATE", value_parser = states())]
-    pub state: Option<String>,
+    #[arg(long, value_name = "STATE", value_parser = one_of(MemoryState::ALL.map(MemoryState::name), MemoryState::from_name))]
+    pub state: Option<MemoryState>,
     /// Only entries of this kind
-    #[arg(long, value_name = "KIND", value_parser = kinds())]
-    pub kind: Option<String>,
+    #[arg(long, value_name = "KIND", value_parser = one_of(MemoryKind::ALL.map(MemoryKind::name), MemoryKind::from_name))]
+    pub kind: Option<MemoryKind>,
     /// Only entries of this file, such as gotchas
     #[arg(long, value_name = "FILE")]
     pub file: Option<String>,
@@ -245,8 +246,8 @@ pub struct AddArguments {
     #[arg(long, value_name = "FILE")]
     pub file: Option<String>,
     /// Kind [default: by file, else fact]
-    #[arg(long, value_name = "KIND", value_parser = kinds())]
-    pub kind: Option<String>,
+    #[arg(long, value_name = "KIND", value_parser = one_of(MemoryKind::ALL.map(MemoryKind::name), MemoryKind::from_name))]
+    pub kind: Option<MemoryKind>,
     /// Into the tree of the user, for all projects
     #[arg(long)]
     pub user: bool,
@@ -318,12 +319,4 @@ pub struct ReviewArguments {
     /// Print the change and write nothing
     #[arg(long, requires = "decision")]
     pub dry_run: bool,
-}
-
-fn states() -> PossibleValuesParser {
-    PossibleValuesParser::new(MemoryState::ALL.map(MemoryState::name))
-}
-
-fn kinds() -> PossibleValuesParser {
-    PossibleValuesParser::new(MemoryKind::ALL.map(MemoryKind::name))
 }

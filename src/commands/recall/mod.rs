@@ -7,7 +7,7 @@ pub use report::RecallReport;
 
 use super::scope::Scope;
 use super::{ChangeOptions, search};
-use crate::app::{CommandError, Env, ErrorKind, tokens};
+use crate::app::{CommandError, Env, ErrorKind, one_of, tokens};
 use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, change, of_note};
 use crate::commands::memory::{self, Memories, MemorySearchReport};
 use crate::commands::sidecar::polish;
@@ -19,7 +19,6 @@ use crate::store::{Store, StoredSession};
 use crate::text::shell::quoted_word;
 use crate::workspace::{Draft, NOTE, PlanError, SkipReason, Workspace, shorten};
 use anyhow::anyhow;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use report::RecalledBlock;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -49,11 +48,13 @@ pub struct Arguments {
     #[arg(long, value_name = "LIST", value_parser = |list: &str| list.parse::<TurnList>(), conflicts_with_all = ["project", "all", "memory", "restore"])]
     pub turns: Option<TurnList>,
     /// Form of the turns: header, summary, full or mixed [default: mixed]
-    #[arg(id = "as", long, value_name = "FORM", value_parser = forms(), hide_possible_values = true, requires = "turns")]
+    #[arg(id = "as", long, value_name = "FORM", hide_possible_values = true, requires = "turns")]
+    #[arg(value_parser = one_of(TurnForm::ALL.map(TurnForm::name), TurnForm::from_name))]
     #[serde(rename = "as")]
     pub form: Option<TurnForm>,
     /// Turns that get the budget first: recent, relevant to the query, or specific (as listed)
-    #[arg(long, value_name = "ORDER", value_parser = priorities(), hide_possible_values = true, requires = "turns")]
+    #[arg(long, value_name = "ORDER", hide_possible_values = true, requires = "turns")]
+    #[arg(value_parser = one_of(TurnPriority::ALL.map(TurnPriority::name), TurnPriority::from_name))]
     pub priority: Option<TurnPriority>,
     /// The quota of the model in this turn; `None` for the user.
     #[arg(skip)]
@@ -76,16 +77,6 @@ pub enum Quota {
     Left,
     /// The quota is used: turns are returned as headers.
     Used,
-}
-
-/// Returns the parser of a form.
-pub fn forms() -> impl TypedValueParser<Value = TurnForm> {
-    PossibleValuesParser::new(TurnForm::ALL.map(TurnForm::name)).try_map(|name| TurnForm::from_name(&name).ok_or("unknown form"))
-}
-
-fn priorities() -> impl TypedValueParser<Value = TurnPriority> {
-    let names = TurnPriority::ALL.map(TurnPriority::name);
-    PossibleValuesParser::new(names).try_map(|name| TurnPriority::from_name(&name).ok_or("unknown order"))
 }
 
 /// The default for the maximum number of tokens printed.

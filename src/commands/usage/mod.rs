@@ -6,16 +6,18 @@ mod run;
 pub use report::UsageReport;
 pub use run::{check_client, run};
 
+use crate::app::one_of;
+use crate::engine::UsageGroup;
 use jiff::civil::Date;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("usage"))]
 pub struct Arguments {
-    /// Group by this
-    #[arg(long, value_name = "KEY", default_value = "day")]
-    #[serde(serialize_with = "super::json::choice")]
-    pub by: By,
+    /// Group by day, week (from Monday on), month, session (its subagents included), project or model
+    #[arg(long, value_name = "KEY", default_value = "day", hide_possible_values = true)]
+    #[arg(value_parser = one_of(UsageGroup::ALL.map(UsageGroup::name), UsageGroup::from_name))]
+    pub by: UsageGroup,
     /// Only responses from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)
     #[arg(long, value_name = "DAY")]
     pub since: Option<Day>,
@@ -31,23 +33,6 @@ pub struct Arguments {
     /// Only responses of models whose name contains this
     #[arg(long, value_name = "TEXT")]
     pub model: Option<String>,
-}
-
-/// The keys by which usage can be grouped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum By {
-    /// The day.
-    Day,
-    /// The week, from Monday on.
-    Week,
-    /// The month.
-    Month,
-    /// The session, its subagents included.
-    Session,
-    /// The project.
-    Project,
-    /// The model.
-    Model,
 }
 
 /// A day, as it is written.

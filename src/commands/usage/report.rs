@@ -1,4 +1,5 @@
 use crate::engine::{UsageGroup, UsageRow, UsageTable};
+use crate::model::texts;
 use crate::output::table::fit;
 use crate::output::{Paint, Report, Style, amount, clip, clip_start, plural, short_id, tokens};
 use schemars::JsonSchema;
@@ -53,7 +54,7 @@ impl Report for UsageReport {
             row.iter().zip(&widths).for_each(|(cell, width)| line.push_str(&format!("  {cell:>width$}")));
             line
         };
-        let mut lines = vec![style.paint(Paint::Dim, &line(self.heading(), &heading))];
+        let mut lines = vec![style.paint(Paint::Dim, &line(&self.by.name().to_uppercase(), &heading))];
         lines.extend(names.iter().zip(&rows).map(|(name, row)| line(name, row)));
         lines.push(style.paint(Paint::Heading, &line("Total", &total)));
         lines.extend(self.notes(style));
@@ -63,17 +64,6 @@ impl Report for UsageReport {
 }
 
 impl UsageReport {
-    fn heading(&self) -> &'static str {
-        match self.by {
-            UsageGroup::Day => "DAY",
-            UsageGroup::Week => "WEEK",
-            UsageGroup::Month => "MONTH",
-            UsageGroup::Session => "SESSION",
-            UsageGroup::Project => "PROJECT",
-            UsageGroup::Model => "MODEL",
-        }
-    }
-
     fn name(&self, sum: &UsageRow) -> String {
         match self.by {
             UsageGroup::Session => format!("{} {}", short_id(&sum.name), sum.title),
@@ -146,15 +136,17 @@ fn equal_end(path: &str, other: &str) -> usize {
     path.rmatch_indices(is_separator).nth(equal).map_or(0, |(place, _)| place)
 }
 
-#[derive(Clone, Copy)]
-enum Column {
-    Input,
-    Output,
-    Written,
-    Read,
-    Total,
-    Cost,
-    Saved,
+texts! {
+    #[derive(Clone, Copy)]
+    enum Column, name {
+        Input = "INPUT",
+        Output = "OUTPUT",
+        Written = "CACHE WRITE",
+        Read = "CACHE READ",
+        Total = "TOTAL",
+        Cost = "COST",
+        Saved = "SAVED",
+    }
 }
 
 /// Returns the columns; the optional ones come first.
@@ -169,18 +161,6 @@ impl Column {
     /// Returns true if the column is only shown if there is room for it.
     fn is_optional(self) -> bool {
         matches!(self, Column::Input | Column::Output | Column::Written | Column::Read)
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Column::Input => "INPUT",
-            Column::Output => "OUTPUT",
-            Column::Written => "CACHE WRITE",
-            Column::Read => "CACHE READ",
-            Column::Total => "TOTAL",
-            Column::Cost => "COST",
-            Column::Saved => "SAVED",
-        }
     }
 
     fn text(self, sum: &UsageRow) -> String {

@@ -1,5 +1,5 @@
 use super::report::UsageReport;
-use super::{Arguments, By, Day};
+use super::{Arguments, Day};
 use crate::app::{CommandError, Env, misuse};
 use crate::engine::{self, BilledFile, UsageFilter, UsageGroup, UsageSource};
 use crate::fsio::unpacked_path;
@@ -15,7 +15,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     check_client(arguments.client.as_deref())?;
     let mut skipped = Vec::new();
     let mut skip = |path: &Path, error: std::io::Error| skipped.push(format!("{}: {error}", path.display()));
-    let (disk, totals, cache, places, titles) = (env.disk, env.totals(), env.bills(), &env.places, arguments.by == By::Session);
+    let (disk, totals, cache, places, titles) =
+        (env.disk, env.totals(), env.bills(), &env.places, arguments.by == UsageGroup::Session);
     let (listed, known) = rayon::join(|| workspace::list(disk, &totals, places, None, titles, &mut skip), || cache.sums(disk));
     let kept = env.kept()?;
     let copies = workspace::list_found(disk, &totals, kept.orphans(), None, titles, &mut skip);
@@ -75,16 +76,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let today = env.style.now.to_zoned(zone).date();
     let day = |day: Option<Day>| day.map(|day| day.date(today));
     let filter = UsageFilter { since: day(arguments.since), until: day(arguments.until), model: arguments.model.clone() };
-    let group = match arguments.by {
-        By::Day => UsageGroup::Day,
-        By::Week => UsageGroup::Week,
-        By::Month => UsageGroup::Month,
-        By::Session => UsageGroup::Session,
-        By::Project => UsageGroup::Project,
-        By::Model => UsageGroup::Model,
-    };
-    let table = engine::usage(&sums, &sources, group, &filter);
-    env.print(&UsageReport { by: group, table })
+    let table = engine::usage(&sums, &sources, arguments.by, &filter);
+    env.print(&UsageReport { by: arguments.by, table })
 }
 
 /// Checks the name of a client.

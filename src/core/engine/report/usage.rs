@@ -2,7 +2,7 @@
 
 use crate::engine::cost::capacity;
 use crate::engine::cost::model_prices::{ModelPrice, Prices, SEARCH_DOLLARS};
-use crate::model::{As, BilledTokens, Estimated, FileUsage, Lineage, Measured, ResponseUsage, TokenCount, json_forms};
+use crate::model::{As, BilledTokens, Estimated, FileUsage, Lineage, Measured, ResponseUsage, TokenCount, json_forms, words};
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -63,22 +63,22 @@ struct UsageSum {
     is_unpriced: bool,
 }
 
-/// The property of the groups of responses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum UsageGroup {
-    /// Day in the local time zone.
-    Day,
-    /// ISO week, from Monday on, in the local time zone.
-    Week,
-    /// Month in the local time zone.
-    Month,
-    /// Session, its subagents included.
-    Session,
-    /// Project.
-    Project,
-    /// Model.
-    Model,
+words! {
+    /// The property of the groups of responses.
+    pub enum UsageGroup {
+        /// Day in the local time zone.
+        Day = "day",
+        /// ISO week, from Monday on, in the local time zone.
+        Week = "week",
+        /// Month in the local time zone.
+        Month = "month",
+        /// Session, its subagents included.
+        Session = "session",
+        /// Project.
+        Project = "project",
+        /// Model.
+        Model = "model",
+    }
 }
 
 /// Selects responses.
