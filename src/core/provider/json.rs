@@ -489,28 +489,6 @@ macro_rules! fields {
 
         impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                #[derive(Clone, Copy)]
-                #[expect(non_camel_case_types, reason = "named as the fields are")]
-                enum Key { $($field,)* Other }
-                impl<'de> serde::Deserialize<'de> for Key {
-                    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                        struct Name;
-                        impl serde::de::Visitor<'_> for Name {
-                            type Value = Key;
-                            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                                f.write_str("a key")
-                            }
-                            fn visit_bytes<E>(self, key: &[u8]) -> Result<Key, E> {
-                                Ok(match std::str::from_utf8(key) { $(Ok($key) => Key::$field,)* _ => Key::Other })
-                            }
-                            fn visit_str<E>(self, key: &str) -> Result<Key, E> {
-                                Ok(match key { $($key => Key::$field,)* _ => Key::Other })
-                            }
-                        }
-                        // As bytes, so that a key with a lone surrogate is not an error.
-                        deserializer.deserialize_bytes(Name)
-                    }
-                }
                 struct Collect;
                 impl<'de> serde::de::Visitor<'de> for Collect {
                     type Value = $name<'de>;
@@ -519,10 +497,11 @@ macro_rules! fields {
                     }
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                         let mut fields = $name::default();
-                        while let Some(key) = map.next_key::<Key>()? {
-                            match key {
-                                $(Key::$field => fields.$field = fields!(@next map $($inner)?),)*
-                                Key::Other => { map.next_value::<serde::de::IgnoredAny>()?; }
+                        // Verbatim, so that a key with a lone surrogate is not an error.
+                        while let Some(key) = map.next_key::<&serde_json::value::RawValue>()? {
+                            match crate::provider::json::text(key).as_deref() {
+                                $(Some($key) => fields.$field = fields!(@next map $($inner)?),)*
+                                _ => drop(map.next_value::<serde::de::IgnoredAny>()?),
                             }
                         }
                         Ok(fields)
