@@ -127,7 +127,7 @@ impl Env {
         let keys = KeyHolder::new(data_directory());
         let (kept, own) = (kept_folder(&data_directory().unwrap_or_default()), keys.clone());
         // It lives until the process ends.
-        let disk = Box::leak(Box::new(PartsDisk::new(SealedDisk::new(RealDisk, kept, move || own.seal().ok()))));
+        let disk = Box::leak(Box::new(PartsDisk(SealedDisk::new(RealDisk, kept, move || own.seal().ok()))));
         Env::with(globals, command, gate, keys, disk)
     }
 
@@ -291,7 +291,7 @@ impl Env {
 
     /// Returns a copy that also has the sessions in the memory of a proxy. Their disk lives until the process ends.
     pub fn with_requests(&self, requests: Arc<dyn RequestSessions>) -> Env {
-        let disk = Box::leak(Box::new(RequestDisk::new(self.disk, requests.clone())));
+        let disk = Box::leak(Box::new(RequestDisk { disk: self.disk, sessions: requests.clone() }));
         Env { disk, requests: Some(requests), chosen: Arc::default(), ..self.clone() }
     }
 

@@ -6,6 +6,7 @@ use crate::commands::live::pending::LiveChanges;
 use crate::commands::model::proposing::{ModelText, Written, decide, follow, outcome, shown, texts};
 use crate::commands::model::reported;
 use crate::engine::Spent;
+use crate::engine::model_commands::find;
 use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, ProposalStatus, Verb, request_id};
 use crate::output::{ChangeReport, Paint, Report, Style, clip, padded, plural, printable};
 use crate::store::{NewProposal, Outcome, SessionKey, Store, StoreError};
@@ -55,7 +56,7 @@ pub fn obey(env: &Env) -> Result<ObeyReport, CommandError> {
 /// Executes the commands at the end of a turn. The client reports the last message; if its row is not in the file yet, waits for it
 /// for a moment. `path` is the session file.
 pub fn obey_turn(env: &Env, path: &Path, message: Option<&str>) -> Result<(), CommandError> {
-    let asks = message.is_none_or(reported::has_commands);
+    let asks = message.is_none_or(|message| !find(message).is_empty());
     let known_bytes = env.disk.identify(path).map_or(0, |file| file.bytes);
     if asks {
         reported::wait_for_row(env, path, message);

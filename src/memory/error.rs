@@ -34,7 +34,6 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    /// Returns the error of an action on a path.
     pub fn of(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> MemoryError {
         let path = path.into();
         move |source| MemoryError::Io { action, path, source }

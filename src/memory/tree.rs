@@ -29,7 +29,7 @@ pub struct Tree {
     pub place: TreePlace,
     pub problems: Vec<Problem>,
     files: BTreeMap<MemoryFile, TreeFile>,
-    forgotten: Forgotten,
+    pub(super) forgotten: Forgotten,
     forgotten_before: Option<Vec<u8>>,
     next_id: MemoryId,
     /// Files that get other bytes than those of their documents, by path; `None` for a file that is deleted.
@@ -205,13 +205,6 @@ impl Tree {
         Ok(memory)
     }
 
-    /// Records the key of an entry that a person deleted from its file.
-    pub(super) fn note_deleted(&mut self, key: u64, now: i64) {
-        if !self.forgotten.has_conflict {
-            self.forgotten.add(key, now);
-        }
-    }
-
     /// Adds a statement of the user or the model. Returns the entry: an existing one if the tree has this text already.
     pub fn add(&mut self, text: &str, kind: MemoryKind, file: MemoryFile, now: i64) -> Result<Memory, MemoryError> {
         let text = normalized(text);
@@ -297,15 +290,8 @@ impl Tree {
                 }
             }
         }
-        self.take_forgotten(other);
+        self.forgotten.take(&other.forgotten);
         Ok(())
-    }
-
-    /// Takes over the keys of the deleted entries of another tree.
-    fn take_forgotten(&mut self, other: &Tree) {
-        if !self.forgotten.has_conflict {
-            self.forgotten.take(&other.forgotten);
-        }
     }
 
     fn check(&self, file: &MemoryFile) -> Result<(), MemoryError> {

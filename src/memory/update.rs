@@ -217,7 +217,7 @@ fn note_deletions(disk: &dyn Disk, store: &Store, tree: &mut Tree, now: i64) -> 
         deleted
             .extend(entries.filter(|memory| !keys.contains(&memory.key) && !ids.contains(&memory.id)).map(|memory| memory.key));
     }
-    deleted.into_iter().for_each(|key| tree.note_deleted(key, now));
+    deleted.into_iter().for_each(|key| tree.forgotten.add(key, now));
     tree.reserve(last_id);
     Ok(noted)
 }

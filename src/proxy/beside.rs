@@ -36,7 +36,6 @@ const LONGEST_QUEUE: usize = 64;
 
 /// A task of the worker.
 pub enum Task {
-    /// A request was sent: its number, and its prompt.
     Sent(u64, Prompt),
     Answered(Box<Answered>),
     End,
@@ -205,7 +204,10 @@ impl Beside {
             Some(Task::Sent(number, prompt)) => self.ledger.sent(number, prompt),
             Some(Task::Answered(task)) => self.answered(&task, queue),
             Some(Task::End) | None => {
-                self.apply_to_expired();
+                // The rules are applied when the prompt cache has expired: the next request then finds it done.
+                while let Some((session, idle_milliseconds)) = self.schedule.take_expired(self.proxy.now()) {
+                    self.look_at(&session, Some(Moment { idle_milliseconds, in_turn: false, coming_tokens: 0 }));
+                }
                 self.look();
             }
         }
@@ -340,13 +342,6 @@ impl Beside {
                 Job::Obey(session.to_owned(), format!("{} {number}", self.proxy.now()), text.to_owned()).run::<()>(&env)
         {
             self.report(&error);
-        }
-    }
-
-    /// Applies the rules to the sessions whose prompt cache has expired: the next request then finds it done.
-    fn apply_to_expired(&mut self) {
-        while let Some((session, idle_milliseconds)) = self.schedule.take_expired(self.proxy.now()) {
-            self.look_at(&session, Some(Moment { idle_milliseconds, in_turn: false, coming_tokens: 0 }));
         }
     }
 

@@ -280,14 +280,8 @@ impl Body for Prefixed {
 
 /// The body of a response, whose pieces are also read by the proxy.
 pub struct Tee {
-    inner: Incoming,
-    passage: Passage,
-}
-
-impl Tee {
-    pub fn new(inner: Incoming, passage: Passage) -> Tee {
-        Tee { inner, passage }
-    }
+    pub inner: Incoming,
+    pub passage: Passage,
 }
 
 impl Body for Tee {

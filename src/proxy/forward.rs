@@ -196,7 +196,7 @@ fn respond(response: Response<Incoming>, mut passage: Passage, is_api: bool, bas
         parts.headers.remove(CONTENT_LENGTH);
         return Response::from_parts(parts, relay::body(body, passage, facts, exchange, filter));
     }
-    Response::from_parts(parts, http_body_util::BodyExt::boxed_unsync(Tee::new(body, passage)))
+    Response::from_parts(parts, http_body_util::BodyExt::boxed_unsync(Tee { inner: body, passage }))
 }
 
 /// Returns the form of a response; `None` if it cannot be read.

@@ -79,6 +79,7 @@ pub fn names_loopback(parts: &Parts, own_port: u16) -> bool {
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
     let authority = parts.uri.authority().map(|authority| authority.as_str());
     // The port of HTTP is not named.
+    let has_port = |host: &str| host.rsplit(':').next().is_some_and(|port| port.parse::<u16>().is_ok());
     let is_own = |host: &str| is_loopback(host) && (own_port == 80 || has_port(host));
     host.to_str().is_ok_and(is_own) && authority.is_none_or(is_loopback)
 }
@@ -86,10 +87,6 @@ pub fn names_loopback(parts: &Parts, own_port: u16) -> bool {
 /// Returns true if a program sends a request, whatever host it names: web pages cannot send this header.
 pub fn is_of_program(headers: &HeaderMap) -> bool {
     headers.contains_key(EXPECT)
-}
-
-fn has_port(host: &str) -> bool {
-    host.rsplit(':').next().is_some_and(|port| port.parse::<u16>().is_ok())
 }
 
 fn is_loopback(host: &str) -> bool {

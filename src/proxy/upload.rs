@@ -20,7 +20,6 @@ const WAIT: Duration = Duration::from_millis(50);
 /// The body of a request to send.
 pub struct Upload {
     pub body: RequestBody,
-    /// Its length in bytes, if it was changed.
     pub changed_length: Option<usize>,
 }
 

@@ -38,7 +38,6 @@ impl Failure {
         Failure { error, is_of_task: true, is_of_server: true }
     }
 
-    /// Returns the failure of a response with this status.
     fn of_status(status: u16, body: &Value) -> Failure {
         let message = body["error"]["message"].as_str().or(body["error"].as_str()).unwrap_or_default();
         let error = format!("HTTP {status} {}", message.chars().take(ERROR_CHARACTERS).collect::<String>()).trim_end().to_owned();

@@ -17,7 +17,6 @@ use worker::{End, Workers};
 
 /// The interval at which a worker beside another program is started again.
 const RETRY: Duration = Duration::from_secs(60);
-/// The number of tasks that are listed if no number is given.
 const LISTED: usize = 100;
 /// The maximum time for which `status` waits for the server.
 const PING: Duration = Duration::from_secs(2);

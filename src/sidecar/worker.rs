@@ -126,7 +126,6 @@ type Opened = (Workspace<'static>, FxHashMap<(SidecarTask, Key), SidecarSubject>
 /// A value read from the last file, valid while that is the same.
 type OfFile<T> = Option<((PathBuf, Identity), T)>;
 
-/// One thread of the workers.
 struct Worker<'a> {
     env: Env,
     settings: &'a SidecarSettings,
@@ -227,7 +226,6 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Does one task: a fault of it returns it to the queue.
     fn attempt(&mut self, task: &QueuedTask) -> Result<(), CommandError> {
         let model = self.settings.model_of(task.task).to_owned();
         let text = match self.text(task) {

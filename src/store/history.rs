@@ -312,7 +312,6 @@ impl Store {
         Ok(())
     }
 
-    /// Returns a value by its address.
     pub fn original(&self, address: &Address) -> Result<Vec<u8>, StoreError> {
         let broken = || StoreError::Damaged(format!("the original {} is damaged: its hash does not match", hexadecimal(address)));
         let sql = "SELECT open(content, ?1) FROM originals WHERE address = seal(?1)";

@@ -41,7 +41,7 @@ pub use effects::{Effects, LoggedCompanion};
 pub use export::{Export, ExportError, Relation, relation};
 pub use history::ReplacedBills;
 pub use memory_index::{IndexedFile, MEMORY_INDEX_FILE, MemoryIndex};
-pub use proposals::{NewProposal, Outcome};
+pub use proposals::{Moment, NewProposal, Outcome};
 pub use recipient::{Recipient, encrypt_for};
 pub use requests::{LoggedRequest, REQUESTS_FILE, RequestLog};
 pub use seal::{KeyBytes, Seal};

@@ -2,7 +2,7 @@
 
 use super::database::{SessionKey, Statements, Store, StoreError, StoredSession, first};
 use super::rows::{SESSION, key, stored, word};
-use crate::model::{CommandPlace, Key, MessageId, OperationId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage};
+use crate::model::{CommandPlace, Key, MessageId, OperationId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, texts};
 use rusqlite::{Row, params};
 
 /// Outcome of a proposal.
@@ -26,6 +26,17 @@ pub struct NewProposal<'a> {
     pub blocks: &'a str,
     /// The request of a tool call, as JSON.
     pub request: Option<&'a str>,
+}
+
+texts! {
+    /// A moment of a session that is recorded, each in a table.
+    #[derive(Clone, Copy, Debug)]
+    pub enum Moment, table {
+        /// The manifest was sent to the model.
+        ManifestTold = "manifests",
+        /// A prompt was held.
+        PromptHeld = "held_prompts",
+    }
 }
 
 const COLUMNS: &str = "number, open(row), block, place, turn, open(command), open(blocks), status, open(answer), operation, count, time, message, open(request)";
@@ -131,33 +142,16 @@ impl Store {
         Ok(transaction.commit()?)
     }
 
-    /// Returns the last row of the conversation when the manifest was last sent to the model; the outer `None` if it never was.
-    pub fn manifest_told(&self, session: SessionKey) -> Result<Option<Option<Key>>, StoreError> {
-        self.moment("manifests", session)
-    }
-
-    /// Returns the last row of the conversation when a prompt was last held; the outer `None` if none was.
-    pub fn prompt_held(&self, session: SessionKey) -> Result<Option<Option<Key>>, StoreError> {
-        self.moment("held_prompts", session)
-    }
-
-    fn moment(&self, table: &str, session: SessionKey) -> Result<Option<Option<Key>>, StoreError> {
-        let sql = format!("SELECT open(after) FROM {table} WHERE session = ?1");
+    /// Returns the last row of the conversation at the last moment of a kind; the outer `None` if there was none.
+    pub fn moment(&self, moment: Moment, session: SessionKey) -> Result<Option<Option<Key>>, StoreError> {
+        let sql = format!("SELECT open(after) FROM {} WHERE session = ?1", moment.table());
         let after = self.connection.row(&sql, [session.0], |row| key(row, 0))?;
         Ok(after.map(|after| Some(after).filter(|after| *after != Key(0))))
     }
 
-    pub fn record_manifest(&self, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
-        self.record_moment("manifests", session, after)
-    }
-
-    pub fn record_held_prompt(&self, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
-        self.record_moment("held_prompts", session, after)
-    }
-
-    fn record_moment(&self, table: &str, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
+    pub fn record_moment(&self, moment: Moment, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
         let after = after.unwrap_or(Key(0)).0.to_le_bytes();
-        let sql = format!("INSERT OR REPLACE INTO {table} VALUES (?1, seal(?2))");
+        let sql = format!("INSERT OR REPLACE INTO {} VALUES (?1, seal(?2))", moment.table());
         self.connection.run(&sql, params![session.0, after])?;
         Ok(())
     }

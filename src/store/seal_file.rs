@@ -127,7 +127,6 @@ impl SealFile {
         opened(&key, &self.wrapped, WRAPPED).ok_or(StoreError::WrongKey(self.method))
     }
 
-    /// Returns the keys of the store.
     pub fn seal(&self, data_key: &KeyBytes) -> Result<Seal, StoreError> {
         let previous = self.previous.as_ref().map(|previous| {
             let damaged = || StoreError::Damaged(format!("{SEAL_FILE} has an unreadable previous key"));
@@ -154,7 +153,6 @@ impl SealFile {
     }
 }
 
-/// Contexts of the sealed keys.
 const WRAPPED: &[u8] = b"data key";
 const PREVIOUS: &[u8] = b"previous data key";
 

@@ -175,7 +175,6 @@ pub struct Reader<'c> {
     contents: &'c Contents,
     /// `None` if nothing is changed; otherwise the state, if the log had one.
     state: Option<Option<&'c State>>,
-    /// The contents that the request does not have.
     gone: Option<&'c BTreeSet<BlockAddress>>,
     counter: AddressCounter,
 }

@@ -93,14 +93,8 @@ impl SessionFile<'_> {
 
 /// Reads a session file from its start.
 pub struct FileReader<'a> {
-    file: &'a SessionFile<'a>,
-    at: u64,
-}
-
-impl<'a> FileReader<'a> {
-    pub fn new(file: &'a SessionFile<'a>) -> FileReader<'a> {
-        FileReader { file, at: 0 }
-    }
+    pub file: &'a SessionFile<'a>,
+    pub at: u64,
 }
 
 impl Read for FileReader<'_> {

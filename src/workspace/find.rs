@@ -74,7 +74,6 @@ struct Listing {
     /// Other entries, which can be links to directories.
     others: Vec<PathBuf>,
     sessions: Vec<(Found, Identity)>,
-    /// Files that are not sessions.
     files: Vec<(PathBuf, Identity)>,
     skipped: Vec<(PathBuf, io::Error)>,
 }
@@ -82,9 +81,7 @@ struct Listing {
 /// The files in the directories of clients.
 #[derive(Default)]
 pub struct FoundFiles {
-    /// The sessions of each directory.
     pub sessions: Vec<Vec<(Found, Identity)>>,
-    /// Files that are not sessions.
     pub others: Vec<(PathBuf, Identity)>,
 }
 

@@ -13,9 +13,7 @@ use twox_hash::XxHash3_64;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A disk on which the sessions of all clients are files of lines. Those that are put together are only read.
-pub struct PartsDisk<D> {
-    disk: D,
-}
+pub struct PartsDisk<D>(pub D);
 
 /// Returns the place of the parts of a session, with its provider; `None` if it is an ordinary file.
 pub(super) fn parts(path: &Path) -> Option<(&'static dyn ProviderAdapter, SessionParts)> {
@@ -27,14 +25,10 @@ fn database(path: &Path) -> Option<&'static Queries> {
 }
 
 impl<D: Disk> PartsDisk<D> {
-    pub fn new(disk: D) -> PartsDisk<D> {
-        PartsDisk { disk }
-    }
-
     fn rows(&self, provider: &dyn ProviderAdapter, parts: &SessionParts) -> io::Result<Vec<u8>> {
         let parts = match parts {
             SessionParts::Files(paths) => {
-                let read = |(place, path): (usize, &PathBuf)| match read_whole(&self.disk, path) {
+                let read = |(place, path): (usize, &PathBuf)| match read_whole(&self.0, path) {
                     Err(error) if place > 0 && error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
                     read => read,
                 };
@@ -56,10 +50,10 @@ impl<D: Disk> PartsDisk<D> {
 
     fn connect(&self, path: &Path) -> io::Result<Connection> {
         // A missing file has an error of its own, and a directory is not opened.
-        self.disk.open_stored(path)?;
+        self.0.open_stored(path)?;
         let mut log = path.as_os_str().to_owned();
         log.push("-wal");
-        let connection = if self.disk.identify(Path::new(&log)).is_ok() {
+        let connection = if self.0.identify(Path::new(&log)).is_ok() {
             Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
         } else {
             // All is in the database: without this, SQLite would make files of its own beside it.
@@ -106,7 +100,7 @@ fn varied(name: &str, identity: Identity) -> Identity {
 
 impl<D: Disk> Disk for PartsDisk<D> {
     fn below(&self) -> &dyn Disk {
-        &self.disk
+        &self.0
     }
 
     fn written_below<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
@@ -116,10 +110,10 @@ impl<D: Disk> Disk for PartsDisk<D> {
 
     fn identify(&self, path: &Path) -> io::Result<Identity> {
         match parts(path) {
-            None => self.disk.identify(path),
+            None => self.0.identify(path),
             Some((_, SessionParts::Files(paths))) => {
-                let others: Vec<Option<Identity>> = paths[1..].iter().map(|path| self.disk.identify(path).ok()).collect();
-                Ok(varied(&format!("{paths:?} {others:?}"), self.disk.identify(path)?))
+                let others: Vec<Option<Identity>> = paths[1..].iter().map(|path| self.0.identify(path).ok()).collect();
+                Ok(varied(&format!("{paths:?} {others:?}"), self.0.identify(path)?))
             }
             Some((_, SessionParts::Database { path: database, id, queries })) => {
                 let found = self.sessions(&database, queries, Some(&id))?.into_iter().find_map(|entry| entry.identity);
@@ -129,18 +123,18 @@ impl<D: Disk> Disk for PartsDisk<D> {
     }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
-        let Some((provider, parts)) = parts(path) else { return self.disk.open(path, offset) };
+        let Some((provider, parts)) = parts(path) else { return self.0.open(path, offset) };
         let mut rows = Cursor::new(self.rows(provider, &parts)?);
         rows.set_position(offset);
         Ok(Box::new(rows))
     }
 
     fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
-        if parts(path).is_some() { self.open(path, 0) } else { self.disk.open_stored(path) }
+        if parts(path).is_some() { self.open(path, 0) } else { self.0.open_stored(path) }
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
-        let mut entries = match (self.disk.list(path), database(path)) {
+        let mut entries = match (self.0.list(path), database(path)) {
             // Kept copies are in a directory with the name of the database.
             (Err(error), Some(queries)) if error.kind() == ErrorKind::NotADirectory => return self.sessions(path, queries, None),
             (entries, _) => entries?,
@@ -152,16 +146,16 @@ impl<D: Disk> Disk for PartsDisk<D> {
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        let Some((_, SessionParts::Database { path: database, .. })) = parts(path) else { return self.disk.resolve(path) };
+        let Some((_, SessionParts::Database { path: database, .. })) = parts(path) else { return self.0.resolve(path) };
         let below = path.strip_prefix(&database).unwrap_or(path);
-        Ok(self.disk.resolve(&database)?.join(below))
+        Ok(self.0.resolve(&database)?.join(below))
     }
 
     fn names(&self, path: &Path) -> io::Result<u64> {
-        if parts(path).is_some() { Ok(1) } else { self.disk.names(path) }
+        if parts(path).is_some() { Ok(1) } else { self.0.names(path) }
     }
 
     fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32> {
-        if parts(path).is_some() { Vec::new() } else { self.disk.writers(path, identity) }
+        if parts(path).is_some() { Vec::new() } else { self.0.writers(path, identity) }
     }
 }

@@ -77,15 +77,11 @@ pub fn find_in_requests(sessions: &[RequestSession], name: &str) -> Result<Optio
 
 /// A disk with the sessions of a proxy.
 pub struct RequestDisk {
-    disk: &'static dyn Disk,
-    sessions: Arc<dyn RequestSessions>,
+    pub disk: &'static dyn Disk,
+    pub sessions: Arc<dyn RequestSessions>,
 }
 
 impl RequestDisk {
-    pub fn new(disk: &'static dyn Disk, sessions: Arc<dyn RequestSessions>) -> RequestDisk {
-        RequestDisk { disk, sessions }
-    }
-
     fn bytes(&self, id: &str) -> io::Result<SessionBytes> {
         self.sessions.bytes(id).ok_or_else(|| io::Error::new(ErrorKind::NotFound, "no running proxy has this session"))
     }

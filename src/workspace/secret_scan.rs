@@ -81,7 +81,7 @@ pub fn scan(reader: &mut dyn BufRead) -> io::Result<Vec<SecretMatch>> {
 
 impl Workspace<'_> {
     pub fn secret_matches(&self) -> io::Result<Vec<SecretMatch>> {
-        scan(&mut BufReader::with_capacity(BUFFER_BYTES, FileReader::new(&self.files.own)))
+        scan(&mut BufReader::with_capacity(BUFFER_BYTES, FileReader { file: &self.files.own, at: 0 }))
     }
 
     /// Returns the positions of credentials, with the block of each that is in one.

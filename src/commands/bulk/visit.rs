@@ -1,10 +1,11 @@
 //! The run over many sessions: one after the other, until all are done or the user interrupts it.
 
-use super::interrupt::Interrupt;
+use super::interrupt;
 use super::sessions::BulkSession;
 use crate::app::{CommandError, Env, ErrorKind, may_read, refusal, session_name};
 use crate::output::{BulkOutcome, BulkRow, plural};
 use anyhow::anyhow;
+use std::sync::atomic::Ordering;
 
 /// A session of a run, and its outcome.
 pub struct Visited<T> {
@@ -31,8 +32,8 @@ pub fn visit_with<S, T>(
     sessions: Vec<(BulkSession, S)>,
     each: &mut dyn FnMut(&Env, &BulkSession, S) -> Result<T, CommandError>,
 ) -> Result<Vec<Visited<T>>, CommandError> {
-    let (interrupt, progress) = (Interrupt::catch(), env.progress(sessions.len()));
-    let visited = visit_until(sessions, &|| interrupt.is_caught(), &mut |session, value| {
+    let (interrupt, progress) = (interrupt::catch(), env.progress(sessions.len()));
+    let visited = visit_until(sessions, &|| interrupt.load(Ordering::Relaxed), &mut |session, value| {
         progress.set_message(session_name(&session.path));
         let outcome = match (&session.found, &session.problem) {
             (_, Some(problem)) => Err(unreadable(session, problem)),

@@ -39,7 +39,6 @@ impl DoctorFinding {
     }
 }
 
-/// Returns all findings, by area.
 pub(super) fn findings(env: &Env) -> Vec<DoctorFinding> {
     [program, settings, store_health, caches, sessions, clients, requests, sidecar]
         .into_iter()

@@ -10,7 +10,6 @@ const ATIF: &str = "ATIF-v1.4";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const NANOSECONDS: i64 = 1_000_000;
 
-/// The session that is exported.
 pub(super) struct Exported<'a> {
     pub reading: &'a Analysis,
     /// Name of the client, such as `claude-code`.

@@ -6,7 +6,6 @@ use crate::model::{Block, BlockKind, BlockNumber};
 use crate::workspace::{Content, Workspace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A call of a tool.
 pub(super) struct Call {
     /// Block of the call, which names it in an export.
     pub block: BlockNumber,
@@ -32,7 +31,6 @@ pub(super) struct Answer {
     pub calls: Vec<Call>,
 }
 
-/// A step of a session.
 pub(super) enum Step {
     /// Words of the user.
     Prompt {

@@ -8,6 +8,7 @@ use crate::commands::compress::{Reach, forecast};
 use crate::commands::live::pending;
 use crate::engine::{idle_milliseconds, next_request_dollars};
 use crate::output::age;
+use crate::store::Moment;
 use crate::text::shell::quoted_word;
 use crate::workspace::{Aim, Workspace};
 
@@ -41,9 +42,9 @@ pub(super) fn hold(env: &Env) -> Result<Option<HookReport>, CommandError> {
     let Some(price) = price(env, &workspace) else { return Ok(None) };
     let (store, session) = told::registered(env, &workspace)?;
     let last = told::last_row(&workspace.reading.session);
-    if store.prompt_held(session)? == Some(last) {
+    if store.moment(Moment::PromptHeld, session)? == Some(last) {
         return Ok(None);
     }
-    store.record_held_prompt(session, last)?;
+    store.record_moment(Moment::PromptHeld, session, last)?;
     Ok(Some(HookReport::held("UserPromptSubmit", format!("{price} To continue as it is, send the prompt again."))))
 }

@@ -2,7 +2,7 @@
 
 use crate::app::{CommandError, Env};
 use crate::model::{Key, Row, RowKind, Session, Zone};
-use crate::store::{SessionKey, Store};
+use crate::store::{Moment, SessionKey, Store};
 use crate::workspace::Workspace;
 
 /// Returns true if the last manifest that was sent is still in the window.
@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 pub(super) fn is_told(env: &Env, workspace: &Workspace<'_>) -> Result<bool, CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(false) };
     let Some(known) = store.find(&env.disk.resolve(&workspace.path)?)? else { return Ok(false) };
-    Ok(match store.manifest_told(known.key)? {
+    Ok(match store.moment(Moment::ManifestTold, known.key)? {
         Some(after) => is_in_window(&workspace.reading.session, after),
         None => false,
     })
@@ -40,7 +40,7 @@ fn is_in_window(session: &Session, after: Option<Key>) -> bool {
 /// Records that the manifest is sent now.
 pub(super) fn remember(env: &Env, workspace: &Workspace<'_>) -> Result<(), CommandError> {
     let (store, session) = registered(env, workspace)?;
-    Ok(store.record_manifest(session, last_row(&workspace.reading.session))?)
+    Ok(store.record_moment(Moment::ManifestTold, session, last_row(&workspace.reading.session))?)
 }
 
 pub(super) fn registered(env: &Env, workspace: &Workspace<'_>) -> Result<(Store, SessionKey), CommandError> {

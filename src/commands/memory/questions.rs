@@ -27,7 +27,6 @@ const COMPARISON: &[&str] = &["merge", "edit", LATER, QUIT];
 const LATER: &str = "later";
 const QUIT: &str = "quit";
 
-/// Returns the answer of a key.
 fn of_key(key: KeyEvent, answers: &[&'static str]) -> Option<&'static str> {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
@@ -129,7 +128,6 @@ fn answer(answers: &[&'static str]) -> Result<&'static str, CommandError> {
     }
 }
 
-/// Executes an answer; returns what was done.
 fn execute(memories: &Memories<'_>, question: &Question, answer: &str) -> Result<String, CommandError> {
     let name = question.entry.name();
     let report = match (answer, &question.other) {

@@ -20,11 +20,6 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const STEP: Duration = Duration::from_millis(20);
 const MOST_COMMANDS: usize = 100;
 
-/// Returns true if a message contains commands.
-pub fn has_commands(message: &str) -> bool {
-    !find(message).is_empty()
-}
-
 /// Waits until the file has the row of a message or, without a message, an answer to its last prompt.
 ///
 /// A client that writes its rows with a delay usually writes this one while it waits for the hook. Some clients never do.

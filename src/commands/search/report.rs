@@ -169,7 +169,6 @@ impl SearchReport {
         notes
     }
 
-    /// Returns what was searched, and what is not printed.
     fn footer(&self) -> String {
         let Coverage { searched, of } = self.covered;
         let sessions =

@@ -400,7 +400,6 @@ fn turn_found(path: &Path, turn: u32, time: i64, excerpt: &Excerpt) -> TurnFound
     }
 }
 
-/// Describes the sessions that are printed.
 fn describe(env: &Env, files: &Files, sessions: &mut [SessionFound]) {
     let shorts: Vec<String> = sessions.iter().map(|found| short_id(&found.session)).collect();
     let (mut alike, mut main) = (vec![0; sessions.len()], vec![None; sessions.len()]);

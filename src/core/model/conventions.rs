@@ -154,7 +154,6 @@ impl InputNames {
         member_texts(input, &is_written)
     }
 
-    /// Returns the texts of a file that an input replaces.
     pub fn replaced_texts(&self, input: &str) -> String {
         member_texts(input, &|name| self.replaced.contains(&name))
     }

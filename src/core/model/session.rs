@@ -100,7 +100,6 @@ pub struct Session {
     pub provider: &'static str,
     /// The texts and names by which clients mark what they add to contents.
     pub conventions: &'static Conventions,
-    /// Session id.
     pub id: String,
     pub bytes: u64,
     /// True if the file ends with a line feed.

@@ -39,7 +39,6 @@ impl TurnList {
         TurnList(missing)
     }
 
-    /// Returns true if it has no turn.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -88,10 +88,6 @@ pub struct Edge {
 }
 
 impl Edge {
-    pub fn new(text: &str) -> Edge {
-        Edge { bytes: text.len() as u32, hash: Key::from_bytes(text.as_bytes()) }
-    }
-
     pub fn is(&self, text: Option<&[u8]>) -> bool {
         text.is_some_and(|text| text.len() == self.bytes as usize && Key::from_bytes(text) == self.hash)
     }

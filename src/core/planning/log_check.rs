@@ -43,7 +43,6 @@ impl DriftedValue {
 /// The result of comparing a log with its session file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogCheck {
-    /// The number of values that were compared.
     pub values: usize,
     /// The values that differ, in block order.
     pub drifted: Vec<DriftedValue>,

@@ -21,7 +21,6 @@ pub struct Revision {
     pub edited: FxHashMap<u32, Option<Stub>>,
     /// The content of each changed block, by the index of the block in the old session.
     pub(super) contents: FxHashMap<u32, String>,
-    /// The content of each new block, by its number.
     pub(super) added: FxHashMap<BlockNumber, String>,
 }
 

@@ -329,7 +329,8 @@ fn edges(text: &str, part: &str) -> Option<[Edge; 2]> {
     let end = |bytes: usize| &before[before.ceil_char_boundary(before.len().saturating_sub(bytes))..];
     let lengths = iter::successors(Some(BYTES), |bytes| Some(2 * bytes)).take_while(|bytes| *bytes < 2 * before.len().max(BYTES));
     let before = lengths.map(end).find(|end| end.is_empty() || text.matches(end).count() == 1)?;
-    Some([before, &after[..after.floor_char_boundary(BYTES)]].map(Edge::new))
+    let edge = |text: &str| Edge { bytes: text.len() as u32, hash: Key::from_bytes(text.as_bytes()) };
+    Some([before, &after[..after.floor_char_boundary(BYTES)]].map(edge))
 }
 
 /// Adds a place of changes that follows others, or extends the last one to it.

@@ -211,7 +211,6 @@ pub struct TypedPrompt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowSize {
     pub tokens: u64,
-    /// True if the client reported it in the session.
     pub reported: bool,
 }
 

@@ -172,7 +172,6 @@ pub struct ForkedRow<'a> {
     pub id: &'a str,
     /// The id of the session that is forked.
     pub source: &'a str,
-    /// True for the first row of the file.
     pub is_first: bool,
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::fsio::RealDisk;
 use crate::model::{BlockEdit, Key, Level, MessageId, Plan, ReplyPart, ReportedMessage, Snapshot, WindowChange, WithheldReply};
-use crate::store::{Insertion, LoggedRequest, NewProposal, RequestLog, Store, WireLine};
+use crate::store::{Insertion, LoggedRequest, Moment, NewProposal, RequestLog, Store, WireLine};
 use crate::testing::{Fault, all_or, catch, each_fault};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -53,7 +53,7 @@ fn fill() -> tempfile::TempDir {
     store.propose(key, &proposal, 3).unwrap();
     let message = ReportedMessage { after: None, prompts: 1, content: [4; 32] };
     let _: Option<MessageId> = store.record_message(key, &message, 1, &[(0, "@pin 1")], 3).unwrap();
-    store.record_manifest(key, Some(Key(5))).unwrap();
+    store.record_moment(Moment::ManifestTold, key, Some(Key(5))).unwrap();
     store.record_turn_numbers(key, &[(Key(6), 1)]).unwrap();
     let line = WireLine { point: 1, dropped: vec![Key(7)], observed: Some("a reason".into()), unapplied: vec![1] };
     store.save_wire_line("an id", "", &line).unwrap();

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const MESSAGES: f32 = 4.0;
 const CLAUSES: f32 = 2.0;
 /// Values of a title that the client gave to the session, and of the subject of a commit, beside 1 of the first clause of a message.
-const TITLE: f32 = 2.0;
+pub(super) const TITLE: f32 = 2.0;
 const COMMIT: f32 = 1.6;
 /// Share of the value of a word that its topic does not support.
 const UNSUPPORTED: f32 = 0.4;
@@ -28,10 +28,9 @@ const LABEL: f32 = 0.5;
 /// The texts that can name a topic, with the values of their places.
 #[derive(Debug, Default)]
 pub(super) struct Candidates<'a> {
-    user: Vec<(&'a str, f32)>,
+    pub(super) user: Vec<(&'a str, f32)>,
     agent: Vec<(&'a str, f32)>,
-    /// The subjects of commits.
-    commits: Vec<&'a str>,
+    pub(super) commits: Vec<&'a str>,
     /// The number of messages of the user and of the agent with clauses.
     messages: [u32; 2],
 }
@@ -44,14 +43,6 @@ impl<'a> Candidates<'a> {
         let known = texts.len();
         texts.extend(clauses.enumerate().map(|(rank, clause)| (clause, message * CLAUSES / (CLAUSES + rank as f32))));
         *messages += u32::from(texts.len() > known);
-    }
-
-    pub(super) fn set_title(&mut self, title: &'a str) {
-        self.user.push((title, TITLE));
-    }
-
-    pub(super) fn add_commits(&mut self, subjects: impl Iterator<Item = &'a str>) {
-        self.commits.extend(subjects);
     }
 
     /// Adds the candidates of another part of the same topic.
@@ -137,7 +128,7 @@ mod tests {
     fn the_subject_of_a_commit_names_a_topic_and_begins_none() {
         let mut candidates = Candidates::default();
         candidates.add(["thanks", "and the test"].into_iter(), false);
-        candidates.add_commits(["retry the flaky token refresh"].into_iter());
+        candidates.commits.push("retry the flaky token refresh");
         let words = [(stem("token"), 1.0)].into_iter().collect();
         assert_eq!(candidates.label(&words, &BTreeSet::new()).as_deref(), Some("retry the flaky token refresh"));
         assert!(!candidates.has_subject(&words));

@@ -20,7 +20,7 @@ pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
     let mut used_by = vec![Usefulness::default(); session.blocks.len()];
     // Only terms that some block of the agent uses can be references, so all others are ignored.
     let used = session.blocks.iter().flat_map(|block| &block.terms[..block.uses as usize]).copied();
-    let mut holders = Holders::new(used);
+    let mut holders = Holders { chains: used.map(|term| (term, (0, 0))).collect(), links: Vec::new() };
     let sieve = Sieve::new(holders.chains.keys().copied());
     let mut heat = vec![0.0f32; session.blocks.len()];
     // The total weight of the terms shared with each earlier block, and these terms.
@@ -85,10 +85,6 @@ struct Holders {
 }
 
 impl Holders {
-    fn new(terms: impl Iterator<Item = u32>) -> Holders {
-        Holders { chains: terms.map(|term| (term, (0, 0))).collect(), links: Vec::new() }
-    }
-
     fn add(&mut self, term: u32, block: u32) {
         let Some((count, last)) = self.chains.get_mut(&term) else { return };
         // One more than common is enough to know that it is.

@@ -6,7 +6,7 @@
 //! (tf-idf). A turn whose prompt names no subject belongs to the topic before it. Neighbours with similar words (cosine) are merged
 //! into one topic, then similar topics are merged.
 
-use super::labels::Candidates;
+use super::labels::{Candidates, TITLE};
 use crate::model::{BlockNumber, Event, Role, Session, Topic, Window};
 use crate::text::clauses::content_words;
 use crate::text::names::telling_name;
@@ -124,7 +124,7 @@ fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Ve
             stretch.counts.insert(number, (blocks + 1, 1));
         }
         match block.role {
-            Role::ToolResult => stretch.candidates.add_commits(block.clauses()),
+            Role::ToolResult => stretch.candidates.commits.extend(block.clauses()),
             _ => stretch.candidates.add(block.clauses(), is_answer),
         }
         for file in block.files() {
@@ -168,7 +168,7 @@ fn add_title<'a>(session: &'a Session, stretches: &mut [Stretch<'a>], names: &[C
     // The first of several.
     let main = stretches.iter_mut().rev().max_by_key(|stretch| common(stretch));
     if let Some(main) = main.filter(|main| common(main) > 0) {
-        main.candidates.set_title(title);
+        main.candidates.user.push((title, TITLE));
     }
 }
 

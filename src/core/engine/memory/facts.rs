@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SessionFacts {
     pub directory: String,
-    /// The number of the last block.
     block: BlockNumber,
     /// The time of the first and of the last event, in milliseconds since 1970, UTC; 0 if no event has a time.
     pub first: i64,

@@ -34,9 +34,9 @@ impl Forgotten {
         Ok(Forgotten { text, keys, has_conflict })
     }
 
-    /// Adds a key with the day on which its entry was deleted.
+    /// Adds a key with the day on which its entry was deleted, unless there is a conflict.
     pub fn add(&mut self, key: u64, now: i64) {
-        if self.keys.contains(&key) {
+        if self.has_conflict || self.keys.contains(&key) {
             return;
         }
         if self.text.is_empty() {
@@ -52,7 +52,7 @@ impl Forgotten {
 
     /// Takes over the lines of another file, if this one is empty, else its keys.
     pub fn take(&mut self, other: &Forgotten) {
-        if self.text.is_empty() {
+        if self.text.is_empty() && !self.has_conflict {
             *self = other.clone();
             return;
         }

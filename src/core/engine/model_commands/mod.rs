@@ -32,7 +32,6 @@ pub struct ModelCommand {
     /// Target level of the blocks, if it is given.
     pub level: Option<Level>,
     pub pin: Pin,
-    /// The new text, or the note.
     pub text: String,
     pub reason: String,
 }

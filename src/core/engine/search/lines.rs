@@ -155,7 +155,6 @@ fn assigns_credential(line: &str) -> bool {
     })
 }
 
-/// A line with names.
 struct Line<'a> {
     score: f32,
     passage: usize,

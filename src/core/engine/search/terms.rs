@@ -69,7 +69,6 @@ impl TurnReader {
         TurnReader { number, hidden, ..TurnReader::default() }
     }
 
-    /// Returns the number of the last turn.
     pub fn number(&self) -> u32 {
         self.number
     }

@@ -36,7 +36,7 @@ fn leaves(tree: &Tree<'_>, kept: Option<u32>) -> Vec<u32> {
     let checkpoint = tree.checkpoint.filter(|node| tree.is_there(*node));
     let last = tree.last.filter(|node| tree.is_there(*node));
     let explicit = tree.explicit && checkpoint.is_some_and(|node| !tree.view.is_sidechain(tree.row(node)));
-    let mut speakers = Speakers::new(tree);
+    let mut speakers = Speakers { tree, known: vec![None; tree.nodes.len()] };
     if kept.is_none() || explicit {
         let mut leaf = checkpoint;
         if let (Some(noted), Some(last)) = (checkpoint, last)
@@ -124,11 +124,7 @@ struct Speakers<'a> {
     known: Vec<Option<Option<u32>>>,
 }
 
-impl<'a> Speakers<'a> {
-    fn new(tree: &'a Tree<'a>) -> Speakers<'a> {
-        Speakers { tree, known: vec![None; tree.nodes.len()] }
-    }
-
+impl Speakers<'_> {
     fn speaker(&mut self, node: u32) -> Option<u32> {
         let mut path = Vec::new();
         let mut next = Some(node);
