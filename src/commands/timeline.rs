@@ -5,6 +5,7 @@ use crate::engine::TimelineRequest;
 use crate::model::Basis;
 use crate::output::table::{Cell, Table, rest, right};
 use crate::output::{Paint, Report, Style, amount, days, plural, times_of_day, tokens};
+use crate::workspace::Workspace;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -42,9 +43,15 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&TimelineReport {
         session: reading.session.id.clone(),
         capacity_tokens: reading.capacity.tokens,
-        requests: crate::engine::timeline(reading, &env.prices, workspace.cache_milliseconds()),
+        requests: requests(env, &workspace),
         limit: arguments.limit,
     })
+}
+
+/// Returns the requests of a session as they were billed, whatever changed its file since.
+pub fn requests(env: &Env, workspace: &Workspace<'_>) -> Vec<TimelineRequest> {
+    let session = workspace.billed_session(&|| env.existing_store().ok().flatten());
+    crate::engine::timeline(&session, &env.prices, workspace.cache_milliseconds())
 }
 
 /// Returns the mark of the cost of a request: that of an estimate, if its output is one.

@@ -10,14 +10,14 @@ use std::borrow::Cow;
 use std::path::Path;
 
 /// Version of the bills and sums; increased when their form or meaning changes, or a built-in price. Those of another version are ignored.
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 3;
 
 /// File name of the bills in the directory of the cache.
 pub const BILLS_FILE: &str = "bills";
 /// File name of their sums there.
 pub const SUMS_FILE: &str = "sums";
 
-/// The state of a session file when it was read, and the key of the figures that the operation log had in the place of those in the file.
+/// The state of a session file when it was read, and the key of the operations that its log had.
 pub type BilledState = (Identity, Key);
 
 /// The cache of bills. Every failure is a miss.

@@ -9,7 +9,7 @@ use crate::model::{
     Address, Delta, History, Key, LoggedEdit, LoggedHunk, MarkAddress, MarkKind, Operation, OperationId, OperationState, Plan,
     Slot, Snapshot,
 };
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -34,15 +34,6 @@ pub(super) const TABLES: [(&str, &str); 7] = [
     ("window_changes", "operation"),
     ("companions", "operation"),
 ];
-
-/// The bills that a session file no longer has as the API stated them.
-#[derive(Clone, Debug, Default)]
-pub struct ReplacedBills {
-    /// The figures that the API billed, by the address of the one that aperture wrote in the place of each.
-    pub figures: BTreeMap<Address, Vec<u8>>,
-    /// Lines that aperture removed: the address of each run of them.
-    pub rows: Vec<Address>,
-}
 
 impl Store {
     /// Returns the session of a file; `None` if it has no log.
@@ -80,58 +71,47 @@ impl Store {
         Ok(changes)
     }
 
-    /// Returns the usage figures that operations replaced, by the path of the session file: the address of each figure that an
-    /// operation wrote, and the figure that the API billed. Figures whose value was deleted from the store are left out.
-    ///
-    /// Operations in every state count: a figure is recognized by its value, which a file has only if it was written.
-    pub fn replaced_bills(&self) -> Result<BTreeMap<PathBuf, ReplacedBills>, StoreError> {
-        let sql = "SELECT open(path), open(before), open(after) FROM edits JOIN sessions ON sessions.id = edits.session
-                   WHERE slot = ?1 AND before IS NOT NULL AND after IS NOT NULL ORDER BY edits.session, operation, place";
-        let mut billed: BTreeMap<PathBuf, BTreeMap<Address, Address>> = BTreeMap::new();
-        for row in self.connection.rows(sql, [Slot::Usage.name()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))? {
-            let (path, before, after): (StoredPath, Address, Address) = row;
-            let known = billed.entry(path.0).or_default();
-            let first = known.get(&before).copied().unwrap_or(before);
-            if first != after {
-                known.insert(after, first);
-            }
+    /// Returns the session of each file with operations, by its path, and the key of the numbers, times and states of these.
+    pub fn logged_files(&self) -> Result<BTreeMap<PathBuf, (SessionKey, Key)>, StoreError> {
+        let sql = "SELECT open(path), sessions.id, number, time, state FROM operations JOIN sessions ON sessions.id = operations.session
+                   ORDER BY sessions.id, number";
+        let mut files: BTreeMap<PathBuf, (SessionKey, String)> = BTreeMap::new();
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
+        for (path, key, number, time, state) in self.connection.rows(sql, [], read)? {
+            let (path, number, time, state): (StoredPath, OperationId, i64, String) = (path, number, time, state);
+            let (_, operations) = files.entry(path.0).or_insert((SessionKey(key), String::new()));
+            *operations += &format!("{number} {time} {state}\n");
         }
-        let figures = |known: BTreeMap<Address, Address>| {
-            known.into_iter().filter_map(|(written, billed)| Some((written, self.original(&billed).ok()?))).collect()
-        };
-        let figures = billed.into_iter().map(|(path, known)| (path, ReplacedBills { figures: figures(known), rows: Vec::new() }));
-        let mut replaced: BTreeMap<PathBuf, ReplacedBills> = figures.collect();
-        for (path, rows) in self.removed_rows()? {
-            replaced.entry(path).or_default().rows = rows;
-        }
-        Ok(replaced)
+        Ok(files.into_iter().map(|(path, (key, operations))| (path, (key, Key::from_text(&operations)))).collect())
     }
 
-    /// Returns the lines that operations removed together and that are not in the file again, by its path: the address of each run.
-    fn removed_rows(&self) -> Result<BTreeMap<PathBuf, Vec<Address>>, StoreError> {
-        let sql =
-            "SELECT open(path), open(row), open(before), open(after) FROM edits JOIN sessions ON sessions.id = edits.session
+    /// Returns the edits of a session by operations in any state, the oldest first, without their effects on blocks.
+    pub fn edited_values(&self, key: SessionKey) -> Result<Vec<LoggedEdit>, StoreError> {
+        let sql = "SELECT operation, open(row), occurrence, slot, open(before), open(after), NULL FROM edits WHERE session = ?1
+                   ORDER BY operation, place";
+        Ok(self.connection.rows(sql, [key.0], edit)?.into_iter().map(|(_, edit)| edit).collect())
+    }
+
+    /// Returns the lines that operations removed together and that are not in the file of a session again: the address of each run.
+    pub fn removed_rows(&self, key: SessionKey) -> Result<Vec<Address>, StoreError> {
+        let sql = "SELECT open(row), open(before), open(after) FROM edits
                    JOIN operations ON operations.session = edits.session AND operations.number = edits.operation
-                   WHERE slot = ?1 AND state = ?2 AND before IS NOT NULL AND after IS NOT NULL
-                   ORDER BY edits.session, operation, place";
+                   WHERE edits.session = ?1 AND slot = ?2 AND state = ?3 AND before IS NOT NULL AND after IS NOT NULL
+                   ORDER BY operation, place";
         // The values before and after at one place, the oldest first; an undo exchanges them.
         type Values = Vec<(Address, Address)>;
-        let mut places: BTreeMap<(PathBuf, Vec<u8>), Values> = BTreeMap::new();
-        let values = [Slot::Ahead.name(), OperationState::Committed.name().to_owned()];
-        for row in self.connection.rows(sql, values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))? {
-            let (path, row, before, after): (StoredPath, Vec<u8>, Address, Address) = row;
-            let place = places.entry((path.0, row)).or_default();
+        let mut places: BTreeMap<Vec<u8>, Values> = BTreeMap::new();
+        let values = params![key.0, Slot::Ahead.name(), OperationState::Committed.name()];
+        for row in self.connection.rows(sql, values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))? {
+            let (row, before, after): (Vec<u8>, Address, Address) = row;
+            let place = places.entry(row).or_default();
             if place.last() == Some(&(after, before)) {
                 place.pop();
             } else {
                 place.push((before, after));
             }
         }
-        let mut removed: BTreeMap<PathBuf, Vec<Address>> = BTreeMap::new();
-        for ((path, _), values) in places {
-            removed.entry(path).or_default().extend(values.into_iter().map(|(before, _)| before));
-        }
-        Ok(removed)
+        Ok(places.into_values().flatten().map(|(before, _)| before).collect())
     }
 
     /// Returns the committed operations of a session and its snapshots.

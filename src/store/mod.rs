@@ -39,7 +39,6 @@ pub use deferred::LiveOperation;
 pub use disposable::{delete, is_damaged};
 pub use effects::{Effects, LoggedCompanion};
 pub use export::{Export, ExportError, Relation, relation};
-pub use history::ReplacedBills;
 pub use memory_index::{IndexedFile, MEMORY_INDEX_FILE, MemoryIndex};
 pub use proposals::{Moment, NewProposal, Outcome};
 pub use recipient::{Recipient, encrypt_for};

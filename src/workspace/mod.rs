@@ -43,17 +43,18 @@ pub use requests::{RequestDisk, RequestSession, RequestSessions, SessionBytes, f
 pub use secret_scan::{SecretMatch, scan, scan_file};
 pub use topics::topics;
 pub use trace::{TracePosition, left_rows, read_trace};
-pub use usage::{billed_states, usage};
+pub use usage::usage;
 pub use verify::{FileState, Verified, Verifier, WayBack, found, in_force};
 pub use writer::{Writer, take_writer};
 
 use crate::engine::{self, Analysis, Capacity, CapacitySource, Finding, Known, ReadSettings};
 use crate::fsio::Disk;
 use crate::model::{BlockNumber, Event, History, Key, Session, Slot, request_id};
-use crate::planning::{self, Originals, PlanSource, SpliceError};
+use crate::planning::{self, Originals, PlanSource, ReplacedValues, SpliceError};
 use crate::provider::{ClientPart, Location, ProviderAdapter, WindowSize};
 use crate::store::{Cache, Store};
 use file::{SessionFiles, SessionRows};
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -144,6 +145,17 @@ impl<'a> Workspace<'a> {
         let line = place.and_then(|row| self.line(row as u32).ok());
         let usage = line.as_deref().and_then(|line| Some(line.get(self.provider.locate_slot(line, Slot::Usage)?)?.to_vec()));
         self.provider.cache_milliseconds(&usage.unwrap_or_default())
+    }
+
+    /// Returns the session with the bills of its responses, and the sizes of their contents, as they were before operations of the log
+    /// changed them. `store` opens the one with the log.
+    pub fn billed_session(&self, store: &dyn Fn() -> Option<Store>) -> Cow<'_, Session> {
+        let session = &self.reading.session;
+        let replaced = ReplacedValues::new(self.history.edits());
+        let line = |row| self.line(row).ok();
+        let store = if self.history.operations.is_empty() { None } else { store() };
+        let billed = store.and_then(|store| planning::billed_session(self.provider, session, &replaced, &line, &store));
+        billed.map_or(Cow::Borrowed(session), Cow::Owned)
     }
 
     /// Returns the texts that the client sends outside the conversation, as far as the file records them: those of the last row

@@ -218,7 +218,10 @@ fn a_change_of_the_figures_in_a_file_leaves_the_bills_as_they_were() {
         let bills = || {
             let mut total = sandbox.json(&["usage"], "aperture.usage/1")["total"].clone();
             total["saved_tokens"] = json!(null);
-            total
+            let id = sandbox.json(&["status"], "aperture.status/2")["session"].as_str().unwrap().to_owned();
+            let requests = sandbox.json(&["timeline", &id], "aperture.timeline/1")["requests"].clone();
+            let figures = |request: &Value| ["sent_tokens", "cache_read_tokens", "dollars"].map(|name| request[name].clone());
+            (total, requests.as_array().unwrap().iter().map(figures).collect::<Vec<_>>())
         };
         let before = bills();
         let change = sandbox.json(&["compress", "--level", "minimal", "kind(tool_result)"], "aperture.change/2");
@@ -229,6 +232,45 @@ fn a_change_of_the_figures_in_a_file_leaves_the_bills_as_they_were() {
         sandbox.text(&["undo"]);
         assert_eq!(bills(), before, "{session}, undone");
     }
+}
+
+#[test]
+fn a_change_of_the_contents_in_a_file_leaves_the_bills_as_they_were() {
+    let sandbox = Sandbox::new();
+    let long = (0..300).map(|line| format!("cart {line} is counted by clerk {}", line * 7)).collect::<Vec<_>>().join("\n");
+    let rows = (0..12).map(|turn| {
+        let content = json!([{"type": "text", "text": format!("{turn}: {long}")}]).to_string();
+        let answer = response(&format!("m{turn}"), "claude-opus-4-5", &format!("2026-11-19T10:00:{:02}Z", 10 + turn * 2), 3);
+        let answer = answer
+            .replace(r#"[{"text":"done","type":"text"}]"#, &content)
+            .replace(r#"[{"type":"text","text":"done"}]"#, &content);
+        let before = if turn == 0 { "null".to_owned() } else { format!("\"m{}3\"", turn - 1) };
+        let asked = prompt(&format!("count the carts {turn}")).replace("null", &before).replace("\"p\"", &format!("\"p{turn}\""));
+        [asked, answer.replace("\"p\"", &format!("\"p{turn}\"")).replace("150000", &format!("{}", 20_000 + 4000 * turn))].concat()
+    });
+    let rows: String = rows.collect();
+    let path = sandbox.session("aaaa1111", rows, 0);
+    let billed = || {
+        let mut total = sandbox.json(&["usage"], "aperture.usage/1")["total"].clone();
+        total["saved_tokens"] = json!(null);
+        let requests = sandbox.json(&["timeline", "aaaa1111"], "aperture.timeline/1")["requests"].clone();
+        let figures = ["sent_tokens", "cache_read_tokens", "output_tokens", "dollars"];
+        let requests = requests.as_array().unwrap().iter().map(|request| figures.map(|figure| request[figure].clone()));
+        (total, requests.collect::<Vec<_>>())
+    };
+    let before = (billed(), std::fs::read(&path).unwrap());
+    assert_eq!(before.0.0["estimated_responses"], 12, "{}", before.0.0);
+    for change in
+        [&["compress", "--level", "minimal", "kind(text) & role(assistant)"][..], &["archive", "kind(text) & role(assistant)"]]
+    {
+        sandbox.json(change, "aperture.change/2");
+        assert_ne!(std::fs::read(&path).unwrap(), before.1, "{change:?}");
+        assert_eq!(billed(), before.0, "{change:?}");
+        let text = sandbox.text(&["usage", "--no-cache"]);
+        assert_eq!(text, sandbox.text(&["usage"]));
+    }
+    sandbox.text(&["undo"]);
+    assert_eq!(billed(), before.0, "undone");
 }
 
 #[test]

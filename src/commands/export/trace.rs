@@ -1,7 +1,8 @@
 //! The course of a session, as all exports for other programs tell it: prompts, requests, and the calls of their responses.
 
 use crate::app::{CommandError, Env};
-use crate::engine::{TimelineRequest, timeline};
+use crate::commands::timeline;
+use crate::engine::TimelineRequest;
 use crate::model::{Block, BlockKind, BlockNumber};
 use crate::workspace::{Content, Workspace};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -44,7 +45,7 @@ pub(super) enum Step {
 /// Returns the steps of a session in order, also those that a compaction took out of the window. Texts that a client adds are left out.
 pub(super) fn steps(env: &Env, workspace: &Workspace<'_>) -> Result<Vec<Step>, CommandError> {
     let reading = &workspace.reading;
-    let requests = timeline(reading, &env.prices, workspace.cache_milliseconds());
+    let requests = timeline::requests(env, workspace);
     let mut numbers: Vec<BlockNumber> =
         requests.iter().flat_map(|request| request.new_blocks.iter().chain(&request.response_blocks)).copied().collect();
     numbers.sort_unstable();

@@ -3,8 +3,8 @@ use super::{Arguments, Day};
 use crate::app::{CommandError, Env, misuse};
 use crate::engine::{self, BilledFile, UsageFilter, UsageGroup, UsageSource};
 use crate::fsio::unpacked_path;
-use crate::model::{Address, Key};
-use crate::store::{BilledState, ReplacedBills, Store};
+use crate::model::Key;
+use crate::store::{BilledState, SessionKey, Store};
 use crate::workspace::{self, FindError, Listed, Project};
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, HashMap};
@@ -26,19 +26,21 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     };
     let mut listed: Vec<Listed> = listed.into_iter().flatten().chain(copies).collect();
     listed.sort_unstable_by(|a, b| a.found.path.as_os_str().cmp(b.found.path.as_os_str()));
-    let LoggedUsage { store, changes, replaced } = logged(env);
-    let original = |address: &Address| store.as_ref().and_then(|store| store.original(address).ok());
+    let LoggedUsage { store, changes, files } = logged(env);
     // The log has a deleted session by the path that it had.
     let path = |listed: &Listed| kept.original_path(listed.found.provider, &listed.found.path);
     let paths: Vec<PathBuf> = listed.iter().map(|listed| path(listed).unwrap_or_else(|| listed.found.path.clone())).collect();
-    let with_replaced: Vec<_> = listed.iter().zip(&paths).map(|(listed, path)| (listed, of_file(env, &replaced, path))).collect();
-    let states = workspace::billed_states(&with_replaced);
+    let logged: Vec<Option<&(SessionKey, Key)>> = paths.iter().map(|path| of_file(env, &files, path)).collect();
+    let state = |(listed, logged): (&Listed, &Option<&(_, Key)>)| (listed.identity, logged.map_or(Key(0), |(_, key)| *key));
+    let states: Vec<BilledState> = listed.iter().zip(&logged).map(state).collect();
     let zone = (env.style.zone)();
     let key = sums_key(env, &listed, &states, &changes, &zone);
     let sums = match known.filter(|(known, _)| Some(*known) == key) {
         Some((_, sums)) => sums,
         None => {
-            let bills = workspace::usage(disk, &cache, &with_replaced, &states, &original, &mut skip);
+            let with_session: Vec<_> =
+                listed.iter().zip(logged.iter().map(|logged| logged.map(|(session, _)| *session))).collect();
+            let bills = workspace::usage(disk, &cache, &with_session, &states, store.as_ref(), &mut skip);
             let file = |((listed, path), usage): ((_, &PathBuf), _)| BilledFile {
                 session: session(listed),
                 usage,
@@ -142,16 +144,16 @@ struct LoggedUsage {
     store: Option<Store>,
     /// The changes of the window: the time, and the tokens that the model no longer receives.
     changes: BTreeMap<PathBuf, Vec<(i64, f64)>>,
-    /// The bills that the file no longer has.
-    replaced: BTreeMap<PathBuf, ReplacedBills>,
+    /// The session of each changed file, and the key of its operations.
+    files: BTreeMap<PathBuf, (SessionKey, Key)>,
 }
 
 /// Returns the facts of the operation log; none, with a note, if it cannot be read.
 fn logged(env: &Env) -> LoggedUsage {
     let read = || {
         let Some(store) = env.existing_store()? else { return Ok(LoggedUsage::default()) };
-        let (changes, replaced) = (store.window_changes()?, store.replaced_bills()?);
-        Ok(LoggedUsage { store: Some(store), changes, replaced })
+        let (changes, files) = (store.window_changes()?, store.logged_files()?);
+        Ok(LoggedUsage { store: Some(store), changes, files })
     };
     read().unwrap_or_else(|error: CommandError| {
         env.note(&format!("savings, and bills that aperture replaced, are not available: {:#}", error.source));

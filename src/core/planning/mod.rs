@@ -2,6 +2,7 @@
 
 mod addresses;
 mod archive;
+mod billed;
 mod block_edits;
 mod budget;
 mod contents;
@@ -31,6 +32,7 @@ mod window_change;
 
 pub use addresses::Addresses;
 pub use archive::archive;
+pub use billed::{ReplacedValues, billed_session};
 pub use contents::{Content, contents};
 pub use convert::{Conversion, ConversionSource, convert};
 pub use digest_fold::{DigestFold, fold_into_digest};

@@ -1,10 +1,11 @@
 //! The requests of a session: what filled the window in each, and what it cost.
 
-use crate::engine::Analysis;
 use crate::engine::cost::edit_cost::FIVE_MINUTES;
 use crate::engine::cost::model_prices::Prices;
 use crate::engine::cost::tokens::{output_of, requests_of};
-use crate::model::{As, Basis, BilledTokens, Block, BlockKind, BlockNumber, Measured, Role, Time, TokenCount, Vocabulary};
+use crate::model::{
+    As, Basis, BilledTokens, Block, BlockKind, BlockNumber, Measured, Role, Session, Time, TokenCount, Vocabulary,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -81,9 +82,8 @@ pub struct TimelineRequest {
 
 /// Returns the requests of a session, the oldest first. A request without a bill has zero tokens. What the client kept from before a
 /// compaction counts as `other`.
-pub fn timeline(reading: &Analysis, prices: &Prices, cache_lifetime_milliseconds: i64) -> Vec<TimelineRequest> {
+pub fn timeline(session: &Session, prices: &Prices, cache_lifetime_milliseconds: i64) -> Vec<TimelineRequest> {
     let holds_an_hour = cache_lifetime_milliseconds > FIVE_MINUTES;
-    let session = &reading.session;
     let mut calls = requests_of(session);
     calls.pop();
     let mut sums: Vec<TimelineKinds> = Vec::with_capacity(calls.len());
@@ -135,7 +135,7 @@ pub fn timeline(reading: &Analysis, prices: &Prices, cache_lifetime_milliseconds
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Key, Row, RowKind, Session, Usage, Window};
+    use crate::model::{Key, Row, RowKind, Usage};
 
     /// Returns the tokens of texts and of the rest in each request, of rows given as kind, parent and billed tokens.
     fn sent(rows: &[(RowKind, u128, u64)]) -> Vec<(f64, f64, Option<usize>)> {
@@ -149,10 +149,9 @@ mod tests {
             let block = Block { tokens: TokenCount::estimated(10.0), ..Block::new(BlockKind::Text, role) };
             session.add(row, (*kind != RowKind::Boundary).then_some(block));
         }
-        let reading = Analysis { session, window: Window::default(), ..Analysis::default() };
         let texts = |kinds: &TimelineKinds| kinds.of_blocks().value;
         let of = |request: &TimelineRequest| (texts(&request.kinds), request.kinds.other.value, request.follows);
-        timeline(&reading, &Prices::default(), 0).iter().map(of).collect()
+        timeline(&session, &Prices::default(), 0).iter().map(of).collect()
     }
 
     #[test]
@@ -162,11 +161,10 @@ mod tests {
         row.model = Some("claude-opus-4-6".into());
         row.usage = Some(Usage { cache_creation: 1_000_000, ..Usage::default() });
         session.rows.push(row);
-        let reading = Analysis { session, ..Analysis::default() };
         let (prices, hour) = (Prices::default(), 60 * 60 * 1000);
         let price = prices.for_model("claude-opus-4-6").unwrap().at(1e6);
         for (lifetime, expected) in [(FIVE_MINUTES, price.cache_write_5m), (hour, price.cache_write_1h)] {
-            assert_eq!(timeline(&reading, &prices, lifetime)[0].dollars, Some(expected));
+            assert_eq!(timeline(&session, &prices, lifetime)[0].dollars, Some(expected));
         }
     }
 
