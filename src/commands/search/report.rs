@@ -1,4 +1,4 @@
-use crate::engine::search::{MatchTier, PassageKind};
+use crate::engine::search::{MatchTier, PassageKind, QueryField};
 use crate::model::{As, Time};
 use crate::output::{Paint, Report, Style, age, clip, line, plural, printable, short_id};
 use schemars::JsonSchema;
@@ -92,6 +92,8 @@ pub struct SearchReport {
     pub replaced_words: Vec<ReplacedWord>,
     /// Words that the best turn does not have, if no turn has all.
     pub dropped_words: Vec<String>,
+    /// Names before a colon that are not fields of a query: they were searched as words.
+    pub unknown_fields: Vec<String>,
     /// Number of words that were not searched, because the query has too many.
     pub ignored: usize,
     /// Number of turns with any of the words; of a literal search, of rows with the text.
@@ -144,12 +146,22 @@ impl SearchReport {
         format!("Recalled from earlier sessions, as it was then:\n\n{}", sessions.join("\n").trim_end())
     }
 
+    /// Returns the note about names that are not fields; `None` without such names.
+    pub fn note_of_fields(&self) -> Option<String> {
+        let names: Vec<String> = self.unknown_fields.iter().map(|name| format!("'{name}'")).collect();
+        let unknown = if names.len() == 1 { "unknown field" } else { "unknown fields" };
+        let fields: Vec<&str> = QueryField::ALL.iter().map(|field| field.name()).collect();
+        let note = format!("{unknown} {}, searched as words; the fields are {}", names.join(", "), fields.join(", "));
+        (!names.is_empty()).then_some(note)
+    }
+
     /// Returns what was searched in place of the query.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.is_common {
             notes.push("nearly every sentence has these words; searched for this very text".to_owned());
         }
+        notes.extend(self.note_of_fields());
         for replaced in self.replaced_words.iter().take(REPLACED_WORDS) {
             notes.push(match replaced.searched.as_slice() {
                 [] => format!("no session has '{}'", replaced.word),

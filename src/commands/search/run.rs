@@ -53,10 +53,8 @@ pub fn no_match(report: &SearchReport) -> CommandError {
     let SearchReport { query, covered, .. } = report;
     let error = anyhow!("no match for '{query}' in {}", plural(covered.searched as u64, "session"));
     let error = CommandError::new(ErrorKind::Refused, error);
-    match &report.hint {
-        Some(hint) => error.hint(hint.clone()),
-        None => error,
-    }
+    let hints = report.note_of_fields().into_iter().chain(report.hint.clone());
+    hints.fold(error, CommandError::hint)
 }
 
 /// The files that can be searched: sessions, the kept copies of deleted ones, what is beside them, and lists of prompts.
@@ -161,11 +159,13 @@ fn report_with(env: &Env, arguments: &Arguments, has_vectors: Option<bool>) -> R
     check_client(arguments.scope.client.as_deref())?;
     let files = files(env)?;
     let wanted = wanted(env, &arguments, &files)?;
+    let unknown_fields = query.as_ref().map(|query| query.unknown_fields.clone()).unwrap_or_default();
     let mut report = match (pattern, query) {
         (Some(pattern), _) => literal(env, &arguments, &files, &wanted, &pattern),
         (None, query) => ranked(env, &arguments, &files, &wanted, query.unwrap_or_default(), has_vectors)?,
     };
     report.is_common = is_common;
+    report.unknown_fields = unknown_fields;
     if is_common {
         report.hint = Some("nearly every sentence has these words: add another one".to_owned());
     }
@@ -368,7 +368,8 @@ fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> Searc
 
 /// Returns the hint for a search that found nothing.
 fn hint(arguments: &Arguments) -> Option<String> {
-    let text = quoted_word(&arguments.query.join(" "));
+    let query = arguments.query.join(" ");
+    let text = quoted_word(&query);
     let Scope { since, until, client, .. } = &arguments.scope;
     let is_narrow = since.is_some() || until.is_some() || client.is_some();
     let lists = [&arguments.role, &arguments.tool, &arguments.path, &arguments.blocks];
@@ -377,6 +378,10 @@ fn hint(arguments: &Arguments) -> Option<String> {
         () if is_narrow => Some(format!("to search without these options: aperture search {text}")),
         () if arguments.literal || arguments.regex => Some(format!("to search for its words: aperture search {text}")),
         () if arguments.scope.project.is_some() => Some(format!("to search every project: aperture search {text}")),
+        // Quotation marks around a phrase are not a part of the text.
+        () if query.contains('"') => {
+            Some(format!("to search for its words: aperture search {}", quoted_word(&query.replace('"', ""))))
+        }
         () => Some(format!("to search for this very text: aperture search --literal {text}")),
     }
 }

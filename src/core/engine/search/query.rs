@@ -52,6 +52,8 @@ pub struct Term {
     pub keys: Vec<String>,
     /// False for an identifier of several parts: the parts are terms of their own.
     pub is_needed: bool,
+    /// True if it is written as one word, with an underscore or a hyphen: a text with its parts alone does not have it.
+    pub is_joined: bool,
     /// True if nothing has it, and words like it are searched.
     pub is_replaced: bool,
 }
@@ -67,6 +69,8 @@ pub struct Query {
     /// Words and phrases that must not occur.
     pub without: Vec<String>,
     pub fields: Vec<(QueryField, String)>,
+    /// Names before a colon that are not fields: they are words.
+    pub unknown_fields: Vec<String>,
     /// The days before today that words such as `last week` name, the first and the last: turns of these days are preferred.
     pub days_ago: Option<(i64, i64)>,
 }
@@ -94,10 +98,14 @@ impl Query {
                     words.extend([phrase, " "]);
                 }
                 (_, Some(field)) => query.fields.push(field),
-                _ => words.extend([token, " "]),
+                _ => {
+                    query.unknown_fields.extend(unknown_field(token));
+                    words.extend([token, " "]);
+                }
             }
         }
         query.terms = terms(&words);
+        query.terms.extend(joined(&words, &query.terms));
         query.ignored = query.terms.len().saturating_sub(TERMS);
         query.terms.truncate(TERMS);
         if let Some((days, named)) = days_ago(&words.to_lowercase()) {
@@ -124,7 +132,7 @@ impl Query {
 
     /// Returns true if it has no words but those that nearly every sentence has: they are not indexed.
     pub fn is_common(&self) -> bool {
-        self.terms.iter().all(|term| is_function_word(&term.text))
+        self.terms.iter().filter(|term| !term.is_joined).all(|term| is_function_word(&term.text))
     }
 
     pub fn matcher(&self) -> Matcher<'_> {
@@ -181,7 +189,8 @@ fn terms(text: &str) -> Vec<Term> {
         let text = word.text().to_lowercase();
         let is_compound = matches!(word, Word::Whole(word) if word.is_ascii() && word.bytes().any(|byte| byte.is_ascii_alphabetic()) && !is_one_part(word));
         if terms.iter().all(|known| known.keys[0] != key) {
-            terms.push(Term { text, keys: vec![key.to_owned()], is_needed: !is_compound, is_replaced: false });
+            let is_joined = is_compound && text.contains('_');
+            terms.push(Term { text, keys: vec![key.to_owned()], is_needed: !is_compound, is_joined, is_replaced: false });
         }
     });
     if terms.iter().any(|term| !is_function_word(&term.text)) {
@@ -191,6 +200,34 @@ fn terms(text: &str) -> Vec<Term> {
         terms.iter_mut().for_each(|term| term.is_needed = true);
     }
     terms
+}
+
+/// Returns the words of a text that hyphens join, such as `web-12`, as far as their parts are terms: texts are indexed by the parts.
+fn joined(text: &str, terms: &[Term]) -> Vec<Term> {
+    let is_inner = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    let words = text.split(|letter| !is_inner(letter)).map(|word| word.trim_matches(['-', '_']).to_lowercase());
+    let is_one = |word: &String| {
+        let mut is_known = false;
+        keys_of(word, |_, key| is_known |= terms.iter().any(|term| term.keys[0] == key && !is_function_word(&term.text)));
+        is_known && word.contains('-') && word.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    let mut joined: Vec<Term> = Vec::new();
+    for word in words.filter(is_one) {
+        if joined.iter().all(|known| known.text != word) {
+            let keys = vec![word.clone()];
+            joined.push(Term { text: word, keys, is_needed: false, is_joined: true, is_replaced: false });
+        }
+    }
+    joined
+}
+
+/// Returns the name before the colon of a word that looks like a field of a query, not like a path, an address, a time or a port.
+fn unknown_field(token: &str) -> Option<String> {
+    let (name, value) = token.split_once(':')?;
+    let is_name = name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_value = value.starts_with(|first: char| first.is_alphanumeric() || first == '"');
+    let is_number = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
+    (is_name && is_value && !is_number).then(|| name.to_owned())
 }
 
 /// Returns true if an identifier has one part of two letters or more, such as `E0599`: the part alone says little.
@@ -260,10 +297,32 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_no_field_is_a_word_and_is_told() {
+        let unknown = |text: &str| Query::parse(text).unwrap().unknown_fields;
+        assert_eq!(unknown("file:push.rs author:ann cart"), ["file", "author"]);
+        assert_eq!(words_of("file:push.rs cart"), ["file", "push", "rs", "cart"]);
+        assert_eq!(
+            unknown(r#"std::fs https://a.example/b 12:30 localhost:8080 a.rs:12 C:\cart role:user "file:x" -file:x Note:"#),
+            [""; 0]
+        );
+    }
+
+    #[test]
     fn an_identifier_is_its_parts_and_itself() {
         assert_eq!(words_of("parse_rows"), ["parse", "rows"]);
         assert!(Query::parse("parse_rows").unwrap().terms.iter().any(|term| term.keys == ["parse_rows"] && !term.is_needed));
         assert_eq!(words_of("E0599"), ["e0599"]);
+    }
+
+    #[test]
+    fn a_word_with_hyphens_is_its_parts_and_itself() {
+        let joined = |text: &str| {
+            let terms = Query::parse(text).unwrap().terms;
+            terms.into_iter().filter(|term| term.is_joined).map(|term| term.text).collect::<Vec<_>>()
+        };
+        assert_eq!(words_of("the WEB-12 ticket"), ["web", "12", "ticket"]);
+        assert_eq!(joined("the WEB-12 ticket, pre-commit; --no-verify web-12"), ["web-12", "pre-commit", "no-verify"]);
+        assert_eq!(joined("parse_rows a-b 2026-11-19 to-do - 修复"), ["parse_rows"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::excerpt::{Excerpt, Passage, excerpt};
 use super::query::{Matcher, Query};
+use super::terms::keys_of;
 use super::{Posting, Postings};
 use crate::model::words;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,6 +18,8 @@ const NEAR_BYTES: f32 = 180.0;
 const SAME_FORM: f32 = 0.8;
 /// Factor of a word that was searched in place of another one.
 const REPLACED: f32 = 0.6;
+/// Factor of a turn that has only the parts of a word that is written as one.
+const APART: f32 = 0.25;
 /// Factor of a turn that the user left.
 const LEFT: f32 = 0.1;
 /// Distance between two passages of a turn, in bytes.
@@ -55,7 +58,7 @@ pub struct Match {
     /// The factor of the score of the candidate.
     pub factor: f32,
     pub tier: MatchTier,
-    /// The indexes of the needed terms that it does not have.
+    /// The indexes of the needed terms that it does not have, and of the words that are written as one, in the place of their parts.
     pub missing: Vec<usize>,
     /// A bit for each term that it has.
     pub has: u64,
@@ -172,7 +175,12 @@ pub fn rate(query: &Query, matcher: &Matcher<'_>, weights: &[f32], passages: &[P
     }
     let needed: Vec<usize> = (0..query.terms.len()).filter(|term| query.terms[*term].is_needed).collect();
     let count = |bits: u64| needed.iter().filter(|term| bits & 1 << **term != 0).count();
-    let missing: Vec<usize> = needed.iter().copied().filter(|term| has & 1 << term == 0).collect();
+    let mut missing: Vec<usize> = needed.iter().copied().filter(|term| has & 1 << term == 0).collect();
+    let (joined, apart): (Vec<usize>, Vec<usize>) =
+        (0..query.terms.len()).filter(|term| query.terms[*term].is_joined).partition(|term| {
+            let name = &query.terms[*term].text;
+            passages.iter().any(|passage| has_name(&passage.title, name) || has_name(&passage.text, name))
+        });
     places.sort_unstable();
     places.retain(|(_, term)| query.terms[*term].is_needed);
     let held = count(has);
@@ -181,6 +189,11 @@ pub fn rate(query: &Query, matcher: &Matcher<'_>, weights: &[f32], passages: &[P
         let apart = shortest(&places, held) as f32;
         factor += NEAR * (held - 1) as f32 / needed.len() as f32 * NEAR_BYTES / (NEAR_BYTES + apart);
     }
+    factor *= APART.powi(apart.len() as i32);
+    for term in apart {
+        keys_of(&query.terms[term].text, |_, key| missing.retain(|part| query.terms[*part].keys[0] != key));
+        missing.push(term);
+    }
     let is_replaced = query.terms.iter().any(|term| term.is_replaced);
     let tier = match () {
         () if is_replaced => MatchTier::Nearest,
@@ -188,7 +201,8 @@ pub fn rate(query: &Query, matcher: &Matcher<'_>, weights: &[f32], passages: &[P
         () if count(exact) == needed.len() => MatchTier::Exact,
         () => MatchTier::Stemmed,
     };
-    let excerpt = excerpt(matcher, weights, &query.phrases, passages)?;
+    let names = joined.iter().map(|term| query.terms[*term].text.clone());
+    let excerpt = excerpt(matcher, weights, &query.phrases.iter().cloned().chain(names).collect::<Vec<_>>(), passages)?;
     Some(Match { factor: if is_left { factor * LEFT } else { factor }, tier, missing, has, excerpt })
 }
 
@@ -201,6 +215,19 @@ fn contains(text: &str, lower: &str) -> bool {
     } else {
         text.to_lowercase().contains(lower)
     }
+}
+
+/// Returns true if a text has a lowercase ASCII name, not as a part of a longer word.
+fn has_name(text: &str, name: &str) -> bool {
+    let bytes = text.as_bytes();
+    let Some(first) = name.bytes().next() else { return false };
+    let is_letter = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    memchr::memchr2_iter(first, first.to_ascii_uppercase(), bytes).any(|at| {
+        let end = at + name.len();
+        bytes.get(at..end).is_some_and(|part| part.eq_ignore_ascii_case(name.as_bytes()))
+            && !is_letter(bytes.get(end))
+            && !is_letter(at.checked_sub(1).and_then(|before| bytes.get(before)))
+    })
 }
 
 /// Returns the length of the shortest stretch with `count` different terms. `places` are in order.
@@ -300,6 +327,10 @@ mod tests {
         check("flaky logins", "the flaky login test", MatchTier::Stemmed, &[]);
         check("flaky logout", "the flaky login test", MatchTier::FewerWords, &["logout"]);
         check("\"login test\"", "the flaky Login Test", MatchTier::Exact, &[]);
+        check("WEB-12 ticket", "the ticket web-12.", MatchTier::Exact, &[]);
+        check("WEB-12 ticket", "12 tickets of the web", MatchTier::FewerWords, &["web-12"]);
+        check("WEB-12 ticket", "a ticket", MatchTier::FewerWords, &["web-12"]);
+        check("open_many_carts", "open as many carts", MatchTier::FewerWords, &["open_many_carts"]);
         assert!(rated("\"flaky test\"", "the flaky login test").is_none());
         assert!(rated("flaky -login", "the flaky login test").is_none());
         assert!(rated("absent", "the flaky login test").is_none());
