@@ -3,7 +3,7 @@
 use super::item::{Piece, Sort};
 use super::tool;
 use crate::model::{Block, BlockKind, Media, Role};
-use crate::provider::json::{elements, key_of, member, shown, text, text_of};
+use crate::provider::json::{elements, key_of, member, members, range_in, shown, text, text_of};
 use crate::provider::{ParsedBlock, media, words};
 use crate::text::sentence::fenced_input;
 use serde_json::value::RawValue;
@@ -67,7 +67,9 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
             parsed.block.error = failed(&parsed.content);
             parsed.block.program = running(&parsed.content).into();
             if is_answer(&parsed.content) {
-                parsed.block.words = words::span(0, parsed.content.len()).into_iter().collect();
+                let given: Vec<words::Span> = given_answers(&parsed.content).collect();
+                let whole = words::span(0, parsed.content.len());
+                parsed.block.words = if given.is_empty() { whole.into_iter().collect() } else { given.into_iter().collect() };
             }
             parsed
         }
@@ -219,6 +221,17 @@ fn running(content: &str) -> &str {
     head.filter_map(|line| line.strip_prefix(RUNNING)).next().unwrap_or_default()
 }
 
+/// Returns the places of the answers of the user in a result that has them by question id.
+fn given_answers(content: &str) -> impl Iterator<Item = words::Span> {
+    let answers = serde_json::from_str::<&RawValue>(content).ok().and_then(|value| member(value, "answers"));
+    let lists = answers.into_iter().flat_map(members).filter_map(|(_, given)| member(given, "answers"));
+    let texts = lists.flat_map(elements).filter(|answer| answer.get().starts_with('"'));
+    texts.filter_map(move |answer| {
+        let place = range_in(content.as_bytes(), answer);
+        words::span(place.start + 1, place.end - 1)
+    })
+}
+
 /// Returns true if the text of a result reports a failure.
 fn failed(content: &str) -> bool {
     if content.starts_with("apply_patch verification failed") || content.starts_with("Script failed") {
@@ -268,6 +281,17 @@ mod tests {
         assert_eq!(label("# AGENTS.md instructions for /p"), "agents_md");
         assert_eq!(label("plain"), "developer");
         assert_eq!(label("<a b=\"c\">"), "a");
+    }
+
+    #[test]
+    fn the_words_of_an_answer_are_what_was_chosen_or_typed() {
+        let words = |content: &str| -> Vec<String> {
+            given_answers(content).map(|(start, end)| content[start as usize..end as usize].to_owned()).collect()
+        };
+        let content = r#"{"answers":{"shape":{"answers":["round","user_note: or oval"]},"size":{"answers":["big"]}}}"#;
+        assert_eq!(words(content), ["round", "user_note: or oval", "big"]);
+        assert_eq!(words(r#"{"answers":["round"]}"#), [""; 0]);
+        assert_eq!(words("user rejected it"), [""; 0]);
     }
 
     #[test]
