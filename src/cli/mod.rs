@@ -32,14 +32,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
                 return ExitCode::from(ErrorKind::Usage.code());
             }
             forget_hidden(&mut error);
-            let foreign = foreign_command(&error);
-            if error.use_stderr() && (json || foreign.is_some()) {
-                print_error(&gate, &foreign.unwrap_or_else(|| usage(&error)), json);
+            if error.use_stderr() {
+                print_error(&gate, &foreign_command(&error).unwrap_or_else(|| usage(&error, &given)), json);
                 return ExitCode::from(ErrorKind::Usage.code());
             }
             // A closed pipe is not an error.
-            let _ = print(&gate, &error);
-            return ExitCode::from(if error.use_stderr() { ErrorKind::Usage.code() } else { 0 });
+            let _ = print(&error);
+            return ExitCode::SUCCESS;
         }
     };
     harmless |= matches!(line.request, Some(Request::Other(Other::Hook(_) | Other::Statusline(_))));
@@ -116,13 +115,23 @@ fn foreign_command(error: &clap::Error) -> Option<app::CommandError> {
     Some(misuse!("no command '{name}'").hint(*hint))
 }
 
-/// Returns an error of the command line as one of a command: its first line, and the others as hints.
-fn usage(error: &clap::Error) -> app::CommandError {
+/// Returns an error of the command line, as it is logged, as one of a command: what clap says about it, then its tips, and the command that
+/// lists the options, as hints.
+fn usage(error: &clap::Error, given: &str) -> app::CommandError {
     let text = error.to_string();
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default();
-    let message = first.strip_prefix("error: ").unwrap_or(first).to_owned();
-    lines.fold(misuse!(message), |error, line| error.hint(line))
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_other = |line: &&str| ["tip: ", "For more information"].iter().any(|start| line.starts_with(start));
+    let said = lines.iter().copied().take_while(|line| !line.starts_with("Usage: ")).filter(|line| !is_other(line));
+    let said = said.collect::<Vec<_>>().join(" ");
+    let tips = lines.iter().filter_map(|line| line.strip_prefix("tip: ")).map(str::to_owned);
+    let is_name = |word: &&str| word.starts_with(|first: char| first.is_ascii_lowercase());
+    let command: Vec<&str> = match lines.iter().find_map(|line| line.strip_prefix("Usage: aperture")) {
+        Some(usage) => usage.split(' ').filter(|word| !word.is_empty()).take_while(is_name).collect(),
+        // An error of a value has no usage.
+        None => given.split(' ').take(1).filter(|name| Request::has(name)).collect(),
+    };
+    let help = format!("for help: {} --help", [&["aperture"], &command[..]].concat().join(" "));
+    tips.chain([help]).fold(misuse!(said.strip_prefix("error: ").unwrap_or(&said).to_owned()), app::CommandError::hint)
 }
 
 /// Removes hidden commands from clap's suggestions.
@@ -177,13 +186,9 @@ fn without_proxy() -> app::CommandError {
         .hint("install it with its default features: cargo install aperture-context")
 }
 
-/// Writes clap's output: help to standard output, in one write, errors to standard error.
-fn print(gate: &Gate, error: &clap::Error) -> io::Result<()> {
+/// Writes the help of clap to standard output, in one write.
+fn print(error: &clap::Error) -> io::Result<()> {
     let text = error.render();
-    if error.use_stderr() {
-        // The message quotes the user's input, which may contain credentials.
-        return io::stderr().write_all(gate.text(&text.to_string(), false).as_str().as_bytes());
-    }
     let text = if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
     io::stdout().write_all(text.as_bytes())
 }

@@ -297,7 +297,7 @@ impl CheckReport {
                 text.push_str(&format!("  {} {}\n", style.paint(Paint::Bad, "failed     "), printable(error)));
             }
             for finding in &session.findings {
-                let lines = wrap(&format!("  {:<11} {}", finding.rule, printable(&place(finding))), MARGIN, style.width);
+                let lines = wrap(&format!("  {:<11} {}", kind(finding), printable(&place(finding))), MARGIN, style.width);
                 for (at, line) in lines.iter().enumerate() {
                     match line.split_at_checked(MARGIN).filter(|_| at == 0) {
                         Some((rule, rest)) => text.push_str(&format!("{}{rest}\n", style.paint(Paint::Bad, rule))),
@@ -346,7 +346,7 @@ impl CheckReport {
         }
         let sums = rules.iter().map(|rule| count(sessions.iter().map(|session| session.count(rule)).sum()));
         rows.push(["total".to_owned(), plural(sessions.len(), "session")].into_iter().chain(sums).collect());
-        let headings = ["SESSION", "TITLE"].into_iter().chain(rules.iter().copied());
+        let headings = ["SESSION", "TITLE"].into_iter().chain(rules.iter().map(|rule| rule.trim_start_matches("no-")));
         table(style, headings, rows, &|column| column > 1) + "\n"
     }
 
@@ -400,6 +400,11 @@ impl CheckReport {
         }
         text
     }
+}
+
+/// Returns the name of what was found: `damage`, not the rule `no-damage`, which reads as if there were none.
+fn kind(finding: &Violation) -> &'static str {
+    finding.rule.strip_prefix("no-").unwrap_or(finding.rule)
 }
 
 fn place(finding: &Violation) -> String {

@@ -4,7 +4,7 @@ use crate::app::{CommandError, Env};
 use crate::commands::blocks::BlockRow;
 use crate::engine::sidecar::written_by;
 use crate::engine::{self, Explanation, LevelPreview, Referred, Selector, SelectorError, Subject};
-use crate::model::{As, Block, BlockNumber, History, Level, OperationId, OperationKind, Time};
+use crate::model::{As, Block, BlockNumber, History, Level, OperationId, OperationKind, State, Time, Zone};
 use crate::output::{Paint, Report, Style, age, amount, clip, padded, plural, printable, tokens};
 use crate::store::Store;
 use crate::workspace::{Aim, DigestFold, PlanError, Scope, SkipReason, Workspace, fold_into_digest, shrink};
@@ -279,7 +279,7 @@ impl ExplainReport {
             block.kind.name().replace('_', " "),
             format!("{} tokens", tokens(block.tokens)),
             format!("turn {}, step {}", block.turn, block.step),
-            block.zone.label().to_owned(),
+            if block.zone == Zone::Cold { "not in the window".to_owned() } else { block.zone.label().to_owned() },
             block.level.name().to_owned(),
         ];
         if !block.topic.is_empty() {
@@ -290,8 +290,10 @@ impl ExplainReport {
 
     fn why(&self, style: &Style, lines: &mut Vec<String>) {
         let explanation = &self.explanation;
-        section(style, lines, &format!("why it is {}", explanation.state.name()));
-        let mut name = explanation.rule;
+        let is_outside = explanation.state == State::Evicted;
+        let state = if is_outside { "not sent" } else { explanation.state.name() };
+        section(style, lines, &format!("why it is {state}"));
+        let mut name = if is_outside { "place" } else { explanation.rule };
         for because in &explanation.because {
             lines.push(row(style, name, because));
             name = "";

@@ -402,12 +402,16 @@ fn groups(groups: &[ChangeGroup], style: &Style) -> Vec<String> {
     let heading = ["KIND", "REASON", "BLOCKS", "TOKENS", "CHANGE"].map(str::to_owned);
     let cells: Vec<[String; 5]> = std::iter::once(heading).chain(cells).collect();
     let widest = |column: usize| cells.iter().map(|cells| cells[column].width()).max().unwrap_or_default();
-    let (reason, blocks, window, change) = (widest(1), widest(2), widest(3), widest(4));
-    let kind = widest(0).min(style.width.saturating_sub(reason + blocks + window + change + 10).max(NARROWEST));
+    let (blocks, window, change) = (widest(2), widest(3), widest(4));
+    // Restored blocks have no reason.
+    let has_reasons = groups.iter().any(|group| !group.reason.is_empty());
+    let reason = if has_reasons { widest(1) + 2 } else { 0 };
+    let kind = widest(0).min(style.width.saturating_sub(reason + blocks + window + change + 8).max(NARROWEST));
     let last = cells.len() - 1;
     let line = |(at, [name, why, number, tokens, saved]): (usize, &[String; 5])| {
-        let (name, why) = (padded(&clip(name, kind), kind), padded(why, reason));
-        let line = format!("  {name}  {why}  {number:>blocks$}  {tokens:>window$}  {saved:>change$}");
+        let why = if has_reasons { format!("  {}", padded(why, reason - 2)) } else { String::new() };
+        let name = padded(&clip(name, kind), kind);
+        let line = format!("  {name}{why}  {number:>blocks$}  {tokens:>window$}  {saved:>change$}");
         match at {
             0 => style.paint(Paint::Dim, &line),
             at if at == last => style.paint(Paint::Heading, &line),

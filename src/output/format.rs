@@ -1,6 +1,6 @@
 //! Formats numbers, times and text from sessions for people.
 
-use super::{Style, amount};
+use super::{Style, amount, plural};
 use crate::engine::mask;
 use crate::model::{Basis, Hidden, TokenCount, split_id};
 use std::borrow::Cow;
@@ -73,7 +73,8 @@ fn times(style: &Style, format: &'static str) -> impl Fn(i64) -> String + use<> 
     }
 }
 
-/// Lists the locations of blocks outside the window: `12 before a compaction, 3 of subagents`.
+/// Lists the locations of blocks outside the window: `15 blocks: 12 before a compaction, 3 of subagents`, or `12 blocks before a
+/// compaction`; empty if there are none.
 pub fn hidden(hidden: &Hidden) -> String {
     let reasons = [
         (hidden.compacted, "before a compaction"),
@@ -82,8 +83,16 @@ pub fn hidden(hidden: &Hidden) -> String {
         (hidden.sidechain, "of subagents"),
         (hidden.dropped, "no longer sent"),
     ];
-    let reasons = reasons.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
-    reasons.collect::<Vec<_>>().join(", ")
+    let blocks = plural(hidden.total() as usize, "block");
+    let places: Vec<_> = reasons.into_iter().filter(|(count, _)| *count > 0).collect();
+    match places[..] {
+        [] => String::new(),
+        [(_, place)] => format!("{blocks} {place}"),
+        _ => {
+            let places: Vec<String> = places.iter().map(|(count, place)| format!("{count} {place}")).collect();
+            format!("{blocks}: {}", places.join(", "))
+        }
+    }
 }
 
 /// Escapes a text for a terminal: control characters and characters that reorder text are replaced by symbols. Credentials are

@@ -652,11 +652,10 @@ fn input_that_names_no_lines_is_refused() {
         (
             &["a.rs", "-L", "3,2"],
             expect![[r#"
-            error: invalid value '3,2' for '--lines <FROM,TO>': expected two line numbers, such as 30,60
-
-            For more information, try '--help'.
-            exit code 2
-        "#]],
+                error: invalid value '3,2' for '--lines <FROM,TO>': expected two line numbers, such as 30,60
+                hint: for help: aperture blame --help
+                exit code 2
+            "#]],
         ),
         (
             &["nosuch.rs"],

@@ -754,12 +754,8 @@ fn arguments_that_make_no_sense() {
         &["statsu"],
         expect![[r#"
             error: unrecognized subcommand 'statsu'
-
-              tip: some similar subcommands exist: 'stage', 'statusline', 'status'
-
-            Usage: aperture [OPTIONS] [COMMAND]
-
-            For more information, try '--help'.
+            hint: some similar subcommands exist: 'stage', 'statusline', 'status'
+            hint: for help: aperture --help
             exit code 2
         "#]],
     );
@@ -767,23 +763,19 @@ fn arguments_that_make_no_sense() {
         &sandbox,
         &["--window", "many", "status"],
         expect![[r#"
-        error: invalid value 'many' for '--window <TOKENS>': write a number of tokens as 200000, 200k or 1M
-
-        For more information, try '--help'.
-        exit code 2
-    "#]],
+            error: invalid value 'many' for '--window <TOKENS>': write a number of tokens as 200000, 200k or 1M
+            hint: for help: aperture status --help
+            exit code 2
+        "#]],
     );
     check(
         &sandbox,
         &["transcript", "--raw", "--headers"],
         expect![[r#"
-        error: the argument '--raw' cannot be used with '--headers'
-
-        Usage: aperture transcript --raw [SESSION]
-
-        For more information, try '--help'.
-        exit code 2
-    "#]],
+            error: the argument '--raw' cannot be used with '--headers'
+            hint: for help: aperture transcript --help
+            exit code 2
+        "#]],
     );
 }
 

@@ -430,7 +430,7 @@ fn failing(state: &State) -> Vec<String> {
             let first = filled.split(' ').next().unwrap_or_default();
             let problem = if SERVERS.contains(&first) {
                 let line = words(&format!("aperture {filled}"));
-                CommandLine::try_parse_from(line).err().map(|error| error.to_string())
+                CommandLine::try_parse_from(line).err().filter(clap::Error::use_stderr).map(|error| error.to_string())
             } else {
                 let run = state.run(&filled);
                 let is_refused = |reason: &&str| run.stderr.contains(*reason);

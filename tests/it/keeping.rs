@@ -329,11 +329,10 @@ fn gc_lists_and_deletes_only_with_yes() {
         &sandbox,
         &["gc", "--older-than", "soon"],
         expect![[r#"
-        error: invalid value 'soon' for '--older-than <TIME>': write an age as 12h, 90d or 8w
-
-        For more information, try '--help'.
-        exit code 2
-    "#]],
+            error: invalid value 'soon' for '--older-than <TIME>': write an age as 12h, 90d or 8w
+            hint: for help: aperture gc --help
+            exit code 2
+        "#]],
     );
 }
 

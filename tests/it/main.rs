@@ -68,6 +68,7 @@ mod proxy_tool;
 #[cfg(feature = "proxy")]
 mod proxy_tool_forms;
 mod reliability;
+mod reports;
 mod sandbox;
 mod score;
 mod sealing;

@@ -113,9 +113,6 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
 
             MIDDLE (6 blocks, ~313 tokens):
               - Topics: Add a discount code to the checkout page, Round the sales tax in the invoice total
-              - Large: #7 Edit billing/tax.rs (~97)
-              - Large: #2 Read billing/tax.rs (~56)
-              - Large: #4 Bash rg -n total invoice.rs | head (~56)
 
             NEWEST (5 blocks, ~248 tokens):
               - Current task: "I never understood why. Add a discount code to the checkout page."

@@ -317,25 +317,25 @@ fn check_reports_the_line_and_the_block_of_each_credential() {
     let screen = |words: &[&str]| sandbox.run(words).all();
     expect![[r#"
         HOME/.claude/projects/SLUG/abc1.jsonl
-          no-secrets  line 1: a credential: huggingface-token
-          no-secrets  line 1, block 1: a credential: github-token
-          no-secrets  line 2, block 2: a credential: anthropic-key
-          no-secrets  line 2, block 2: a credential: stripe-key
-          no-secrets  line 3, block 3: a credential: slack-token
-          no-secrets  line 3, block 3: a credential: password-in-address
-          no-secrets  line 4, block 4: a credential: aws-key
-          no-secrets  line 4, block 4: a credential: password
-          no-secrets  line 4: a credential: aws-key
-          no-secrets  line 4: a credential: password
-          no-secrets  line 5, block 5: a credential: google-key
-          no-secrets  line 5, block 6: a credential: web-token
-          no-secrets  line 6, block 7: a credential: gitlab-token
-          no-secrets  line 7: a credential: npm-token
-          no-secrets  line 7, block 9: a credential: npm-token
-          no-secrets  line 8, block 10: a credential: gitlab-token
-          no-secrets  line 9: a credential: github-token
-          no-secrets  line 10: a credential: anthropic-key
-          no-secrets  line 11: a credential: github-token
+          secrets     line 1: a credential: huggingface-token
+          secrets     line 1, block 1: a credential: github-token
+          secrets     line 2, block 2: a credential: anthropic-key
+          secrets     line 2, block 2: a credential: stripe-key
+          secrets     line 3, block 3: a credential: slack-token
+          secrets     line 3, block 3: a credential: password-in-address
+          secrets     line 4, block 4: a credential: aws-key
+          secrets     line 4, block 4: a credential: password
+          secrets     line 4: a credential: aws-key
+          secrets     line 4: a credential: password
+          secrets     line 5, block 5: a credential: google-key
+          secrets     line 5, block 6: a credential: web-token
+          secrets     line 6, block 7: a credential: gitlab-token
+          secrets     line 7: a credential: npm-token
+          secrets     line 7, block 9: a credential: npm-token
+          secrets     line 8, block 10: a credential: gitlab-token
+          secrets     line 9: a credential: github-token
+          secrets     line 10: a credential: anthropic-key
+          secrets     line 11: a credential: github-token
           aperture redact --whole-file -s abc1
         1 session checked (no-secrets): 19 findings
         exit code 1

@@ -366,6 +366,7 @@ fn described(sources: &[Source], (source, edit): &SourcedEdit, turns: &HashMap<(
         tool: edit.tool.clone(),
         time: edit.time,
         prompt: edit.prompt.trim().to_owned(),
+        chosen: edit.chosen.trim().to_owned(),
         reason: reason(&edit.answer).to_owned(),
         show: format!("aperture show {selector} -s {}", quoted_word(&short_id(id))),
         resume: format!("{there}{resume}"),

@@ -22,6 +22,8 @@ pub struct BlameEdit {
     pub time: i64,
     /// Prompt before the edit; empty if there is none.
     pub prompt: String,
+    /// Options of the agent that the prompt names by their numbers; empty if it names none.
+    pub chosen: String,
     /// Sentence of the agent before the edit; empty if there is none.
     pub reason: String,
     /// Command that shows the turn.
@@ -92,7 +94,7 @@ impl Report for BlameReport {
         if self.is_detailed {
             self.runs.iter().for_each(|run| text += &self.details(style, run));
         } else {
-            let rows = self.runs.iter().map(|run| self.row(style, run)).collect();
+            let rows = self.without_blank_runs().iter().map(|run| self.row(style, run)).collect();
             text += &Table::new(style, &COLUMNS, rows).text();
         }
         let searched = format!("searched {}\n", plural(self.searched as u64, "session"));
@@ -107,6 +109,26 @@ impl Report for BlameReport {
 }
 
 impl BlameReport {
+    /// Returns the runs, with each of only blank lines in the one before it: it tells nothing of its own.
+    fn without_blank_runs(&self) -> Vec<BlameRun> {
+        let is_blank = |run: &BlameRun| run.lines.iter().all(|line| line.trim().is_empty());
+        let mut runs: Vec<BlameRun> = Vec::new();
+        for run in &self.runs {
+            match runs.last_mut() {
+                Some(before) if is_blank(run) || before.edit == run.edit && before.commit == run.commit => {
+                    before.last = run.last;
+                    before.lines.extend_from_slice(&run.lines);
+                }
+                Some(before) if is_blank(before) => {
+                    let lines = [&before.lines[..], &run.lines].concat();
+                    *before = BlameRun { first: before.first, lines, ..run.clone() };
+                }
+                _ => runs.push(run.clone()),
+            }
+        }
+        runs
+    }
+
     fn row(&self, style: &Style, run: &BlameRun) -> Vec<Cell> {
         let lines = if run.first == run.last { run.first.to_string() } else { format!("{}-{}", run.first, run.last) };
         let first = run.lines.iter().find(|line| !line.trim().is_empty()).map_or("", |line| line.trim());
@@ -145,8 +167,9 @@ impl BlameReport {
         let turn = edit.turn.map_or(String::new(), |turn| format!(", turn {turn}"));
         add("session", &format!("{} ({}){turn}, {} ago", short_id(&edit.session), edit.agent, age(style.now, edit.time)));
         add("edit", &format!("{}, block {}, {}; {commit}", edit.tool, edit.block, time(style, edit.time)));
-        for (name, value) in
-            [("prompt", &edit.prompt), ("reason", &edit.reason)].into_iter().filter(|(_, value)| !value.is_empty())
+        for (name, value) in [("prompt", &edit.prompt), ("chosen", &edit.chosen), ("reason", &edit.reason)]
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
         {
             add(name, &cut(value));
         }
@@ -169,4 +192,33 @@ fn cut(text: &str) -> String {
     let start = &text[..text.floor_char_boundary(SHOWN_BYTES)];
     let end = start.rfind(char::is_whitespace).unwrap_or(start.len());
     format!("{} …", start[..end].trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blank_lines_belong_to_the_lines_before_them() {
+        let run = |first: usize, edit, lines: &[&str]| BlameRun {
+            first,
+            last: first + lines.len() - 1,
+            edit,
+            commit: edit.map(|edit: usize| edit.to_string()),
+            lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+        };
+        let shown = |runs: Vec<BlameRun>| -> Vec<(usize, usize, Option<usize>)> {
+            let report = BlameReport { runs, ..BlameReport::default() };
+            report.without_blank_runs().iter().map(|run| (run.first, run.last, run.edit)).collect()
+        };
+        let runs = vec![
+            run(1, Some(0), &[""]),
+            run(2, Some(1), &["fn cart() {", "}"]),
+            run(4, None, &["", " "]),
+            run(6, Some(1), &["fn clerk() {}"]),
+            run(7, Some(2), &["", "fn list() {}"]),
+        ];
+        assert_eq!(shown(runs), [(1, 6, Some(1)), (7, 8, Some(2))]);
+        assert_eq!(shown(vec![run(1, None, &["", ""])]), [(1, 2, None)]);
+    }
 }

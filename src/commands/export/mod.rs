@@ -126,8 +126,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         return run_bulk(env, arguments);
     }
     let nothing = || {
-        refusal!("export writes what undo needs, and aperture has not changed this session")
-            .hint("to print the conversation: aperture transcript")
+        refusal!("export writes what undo needs, and aperture has not changed this session: there is nothing to write")
+            .hint("to share the conversation: aperture export --format html --output session.html")
+            .hint("to print it: aperture transcript")
             .hint("to list the changed sessions: aperture verify --all")
     };
     let Some(store) = env.existing_store()? else {
@@ -266,10 +267,10 @@ fn settle(env: &Env, store: &Store, stored: &StoredSession) -> Result<(), Comman
     Ok(())
 }
 
-/// Returns the record of a session; `None` if it has neither operations nor snapshots.
+/// Returns the record of a session; `None` if it has no operations: a snapshot of nothing but the original holds nothing.
 fn export(store: &Store, stored: &StoredSession) -> Result<Option<Export>, CommandError> {
     let export = store.export(stored)?;
-    Ok((!export.history.operations.is_empty() || !export.history.snapshots.is_empty()).then_some(export))
+    Ok((!export.history.operations.is_empty()).then_some(export))
 }
 
 fn write(env: &Env, path: &Path, file: &[u8]) -> Result<(), CommandError> {

@@ -50,6 +50,8 @@ pub struct ManifestReport {
 /// Maximum length of a quoted rule.
 const RULE_CHARACTERS: usize = 110;
 const TOPIC_CHARACTERS: usize = 40;
+/// Tokens from which on a block is called large.
+const LARGE: f64 = 1000.0;
 /// Maximum number of entries of a list if there is a limit.
 const LISTED: usize = 12;
 /// Maximum number of entries of the lists, and the highest rank of the lines that must be within the limit with them.
@@ -177,7 +179,8 @@ impl ManifestReport {
         let offers = manifest.suggestions.iter().enumerate();
         for (place, suggestion) in offers.filter(|(place, offer)| *place == 0 || offer.kind == SuggestionKind::Expand) {
             let text = format!("  - {} ({})", printable(&suggestion.command), advice::effect(suggestion));
-            lines.push(Line(if place == 0 { 2 } else { 5 }, text));
+            // Without it, the reader of a full window has no command.
+            lines.push(Line(if place == 0 { 1 } else { 5 }, text));
         }
         if manifest.expandable > 0 {
             let blocks = if manifest.expandable == 1 { "block" } else { "blocks" };
@@ -349,7 +352,7 @@ impl ManifestReport {
                 Zone::Cold if zone.blocks > 0 => {
                     // Archived blocks are still in the window, so their line precedes the empty line above.
                     cold = Some(lines.len() - 1);
-                    lines.extend(self.cold(zone, listed));
+                    lines.extend(self.cold(listed));
                 }
                 Zone::Middle | Zone::Recency | Zone::Cold => drop(lines.pop()),
             }
@@ -418,7 +421,7 @@ impl ManifestReport {
                 text,
             ));
         }
-        let large = manifest.middle.iter().filter(|entry| entry.reason.is_none());
+        let large = manifest.middle.iter().filter(|entry| entry.reason.is_none() && entry.tokens.value >= LARGE);
         for (place, entry) in large.take(if listed > 6 { listed } else { 3 }).enumerate() {
             lines.push(Line(if place == 0 { 4 } else { 7 }, entry_line("Large: ", entry)));
         }
@@ -449,10 +452,9 @@ impl ManifestReport {
         lines
     }
 
-    fn cold(&self, zone: &ZoneSummary, listed: usize) -> Vec<Line> {
+    fn cold(&self, listed: usize) -> Vec<Line> {
         let manifest = &self.manifest;
-        let (blocks, places) = (plural(zone.blocks as usize, "block"), format::hidden(&manifest.hidden));
-        let mut lines = vec![Line(0, format!("OUTSIDE THE WINDOW ({blocks}: {places})"))];
+        let mut lines = vec![Line(0, format!("OUTSIDE THE WINDOW ({})", format::hidden(&manifest.hidden)))];
         let forgotten = self.forgotten(listed);
         // Blocks that were dropped or cut off are not forgotten, but their topics are worth a line.
         if forgotten.is_empty() && !manifest.cold_topics.is_empty() {

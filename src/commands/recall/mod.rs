@@ -226,7 +226,7 @@ fn no_match(arguments: &Arguments) -> CommandError {
     let error = NothingToChange(format!("no archived, shortened or compacted content matches '{query}'"));
     let error = CommandError::new(ErrorKind::Refused, error).hint(hint);
     match arguments.selector() {
-        Some(_) => error.hint("for blocks in the window: aperture show"),
+        Some(_) => error.hint(format!("for blocks in the window: aperture show {}", quoted_word(&query))),
         None => error.hint(format!("to search every session: aperture search {}", quoted_word(&query))),
     }
 }
@@ -315,8 +315,14 @@ fn chosen(arguments: &Arguments, workspace: &Workspace<'_>) -> Result<Option<BTr
 /// Returns the error for a query of words without a match, with the blocks in the window that match.
 fn not_removed(env: &Env, arguments: &Arguments) -> Result<CommandError, CommandError> {
     let workspace = env.open(None)?;
-    if chosen(arguments, &workspace)?.is_some() {
-        return Ok(no_match(arguments));
+    if let Some(chosen) = chosen(arguments, &workspace)? {
+        let blocks = workspace.reading.session.blocks.iter();
+        let whole = blocks.filter(|block| block.position.zone != Zone::Cold && block.level == Level::Original);
+        let whole: BTreeSet<BlockNumber> = whole.map(|block| block.number).collect();
+        return Ok(match chosen.is_empty() || !chosen.is_subset(&whole) {
+            true => no_match(arguments),
+            false => in_window(arguments, &chosen),
+        });
     }
     let in_window = |block: &&Block| block.position.zone != Zone::Cold;
     let numbers: Vec<BlockNumber> = workspace.reading.session.blocks.iter().filter(in_window).map(|block| block.number).collect();
@@ -342,6 +348,15 @@ fn not_removed(env: &Env, arguments: &Arguments) -> Result<CommandError, Command
     Ok(CommandError::new(ErrorKind::Refused, error)
         .hint(format!("to read the best: aperture show {}", best.join(" ")))
         .hint(format!("to search every session: aperture search {}", quoted_word(&words))))
+}
+
+/// Returns the error for blocks that are all in the window as they were.
+fn in_window(arguments: &Arguments, chosen: &BTreeSet<BlockNumber>) -> CommandError {
+    let chosen: Vec<BlockNumber> = chosen.iter().copied().collect();
+    let are = if chosen.len() == 1 { "is in the window as it was" } else { "are in the window as they were" };
+    let error = NothingToChange(format!("{} {are}: nothing to recall", numbered(&chosen, LISTED)));
+    let words = quoted_word(&arguments.words());
+    CommandError::new(ErrorKind::Refused, error).hint(format!("to read what the model has: aperture show {words}"))
 }
 
 /// Returns the text of a note with the matches, and their number.

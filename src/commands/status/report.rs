@@ -405,7 +405,7 @@ impl StatusReport {
         let hidden = &self.hidden;
         let away = format::hidden(hidden);
         if !away.is_empty() {
-            lines.extend(wrap(&format!("not sent  {}: {away}", plural(hidden.total() as usize, "block")), MARGIN, width));
+            lines.extend(wrap(&format!("not sent  {away}"), MARGIN, width));
         }
         let file = format!(
             "file      {}, {}; the window's content is {} of it, {}",

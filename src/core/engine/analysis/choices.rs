@@ -73,6 +73,12 @@ fn letter(word: &str) -> Option<u32> {
     }
 }
 
+/// Returns the options of an offer that a short answer names, each whole.
+pub fn chosen_options<'o>(offer: &'o str, answer: &str) -> Vec<&'o str> {
+    let numbers = if answer.len() as u64 <= ANSWER_BYTES { parse_choice_numbers(answer) } else { Vec::new() };
+    items(offer, &numbers).into_iter().map(|(start, end)| &offer[start as usize..end as usize]).collect()
+}
+
 /// The items of a text that have one of some numbers, each whole, as ranges of bytes in order; of several lists the last.
 pub fn items(text: &str, numbers: &[u32]) -> Vec<(u32, u32)> {
     let mut found: Vec<(u32, usize, usize)> = Vec::new();
@@ -146,6 +152,16 @@ mod tests {
         ] {
             assert_eq!(parse_choice_numbers(answer), expected, "{answer}");
         }
+    }
+
+    #[test]
+    fn an_answer_names_options_of_an_offer() {
+        let offer = "We can:\n1. Lock the file\n   with flock.\n2. Write beside it.\n";
+        assert_eq!(chosen_options(offer, "option 1"), ["1. Lock the file\n   with flock."]);
+        assert_eq!(chosen_options(offer, "1 and 2, please").len(), 2);
+        assert_eq!(chosen_options(offer, "yes"), [""; 0]);
+        assert_eq!(chosen_options("Which one?", "1"), [""; 0]);
+        assert_eq!(chosen_options(offer, &format!("1 {}", "and more ".repeat(20))), [""; 0]);
     }
 
     fn check(text: &str, numbers: &[u32], expected: &[&str]) {

@@ -81,14 +81,14 @@ use State::{Active, Archived, Compressed, Evicted, Fresh, Referenced, Stale};
 /// state depends on the current facts only, and not on history.
 pub static TRANSITIONS: &[Transition] = &[
     Transition {
-        name: "aged",
+        name: "age",
         from: &[Fresh],
         to: Active,
         when: "the model has answered twice since",
         holds: |facts| facts.is_whole() && !facts.newest,
     },
     Transition {
-        name: "superseded",
+        name: "outdated",
         from: &[Active, Referenced],
         to: Stale,
         when: "a later result supersedes it: repeated, read again, run again, succeeded later, replaced",

@@ -267,8 +267,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn edit(time: i64, change: FileChange) -> FileEdit {
-        let (tool, prompt, answer) = (String::new(), "".into(), "".into());
-        FileEdit { call: Key(time as u128), root: 0, time, block: 1, tool, prompt, answer, change }
+        let [prompt, chosen, answer] = [(); 3].map(|()| "".into());
+        FileEdit { call: Key(time as u128), root: 0, time, block: 1, tool: String::new(), prompt, chosen, answer, change }
     }
 
     fn written(text: &str, is_new: bool) -> FileChange {

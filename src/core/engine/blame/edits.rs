@@ -1,5 +1,6 @@
 //! The edits of one file, from the events of a session.
 
+use crate::engine::chosen_options;
 use crate::engine::reduce::numbered;
 use crate::model::paths::{is_absolute, relative, slashed};
 use crate::model::{
@@ -91,6 +92,8 @@ pub struct FileEdit {
     pub tool: String,
     /// The last prompt before it; empty if there is none.
     pub prompt: Arc<str>,
+    /// The options of the agent that the prompt names by their numbers; empty if it names none.
+    pub chosen: Arc<str>,
     /// The last text of the agent between the prompt and the call; empty if there is none.
     pub answer: Arc<str>,
     pub change: FileChange,
@@ -101,6 +104,7 @@ pub struct EditReader<'a> {
     file: &'a BlamedFile,
     conventions: &'a Conventions,
     prompt: Arc<str>,
+    chosen: Arc<str>,
     answer: Arc<str>,
     /// Calls without their results.
     open: FxHashMap<Key, Vec<FileEdit>>,
@@ -113,8 +117,9 @@ pub struct EditReader<'a> {
 
 impl<'a> EditReader<'a> {
     pub fn new(file: &'a BlamedFile, conventions: &'a Conventions) -> EditReader<'a> {
-        let (prompt, answer, open, edits) = (Arc::from(""), Arc::from(""), FxHashMap::default(), Vec::new());
-        EditReader { file, conventions, prompt, answer, open, is_known: false, after: None, edits }
+        let [prompt, chosen, answer] = [(); 3].map(|()| Arc::from(""));
+        let (open, edits) = (FxHashMap::default(), Vec::new());
+        EditReader { file, conventions, prompt, chosen, answer, open, is_known: false, after: None, edits }
     }
 
     /// Reads the next event; `directory` is the working directory of the session, and `before` returns the file before the edit whose
@@ -122,6 +127,7 @@ impl<'a> EditReader<'a> {
     pub fn push(&mut self, event: TraceEvent, directory: &str, before: &dyn Fn() -> Option<String>) {
         match event.content {
             TraceContent::Prompt { text, source: PromptSource::Typed } => {
+                self.chosen = chosen_options(&self.answer, &text).join("\n").into();
                 self.prompt = text.into();
                 self.answer = "".into();
             }
@@ -136,6 +142,7 @@ impl<'a> EditReader<'a> {
                     block: event.block,
                     tool: call.tool.clone(),
                     prompt: self.prompt.clone(),
+                    chosen: self.chosen.clone(),
                     answer: self.answer.clone(),
                     change,
                 };

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct ChangeGroup {
     /// Tool and its part, such as `Read result`, or kind of the block.
     pub kind: String,
-    /// Reason that makes the blocks candidates: such as `read again` or `unused`, or else their state.
+    /// Reason that makes the blocks candidates: such as `read again` or `unused`, or else their state; empty if they are not shortened.
     pub reason: &'static str,
     pub blocks: usize,
     #[serde(with = "As::<Estimated>")]
@@ -32,7 +32,9 @@ pub fn change_groups(reading: &Analysis, changes: &[BlockChange]) -> Vec<ChangeG
     let mut groups: BTreeMap<(String, &'static str), ChangeGroup> = BTreeMap::new();
     for change in changes {
         let block = reading.block(change.number);
-        let key = (block.map(kind).unwrap_or_default(), block.map_or("added", reason));
+        // The reasons are those of shortening a block, not of restoring it.
+        let shortens = |block: &Block| if change.level_after > change.level_before { reason(block) } else { "" };
+        let key = (block.map(kind).unwrap_or_default(), block.map_or("added", shortens));
         let group = groups.entry(key).or_default();
         group.blocks += 1;
         group.tokens_before += change.tokens_before;

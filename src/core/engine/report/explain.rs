@@ -3,12 +3,12 @@
 use crate::engine::analysis::never_stale::{instructs, is_said};
 use crate::engine::analysis::references::{Referrer, referrers};
 use crate::engine::analysis::staleness_limits::StalenessLimit;
-use crate::engine::analysis::states::{ACTIVE_STEPS, FRESH_STEPS, Facts, HOT, lifecycle};
+use crate::engine::analysis::states::{ACTIVE_STEPS, FRESH_STEPS, Facts, lifecycle};
 use crate::engine::content::terms::spelled;
 use crate::engine::cost::tokens::estimate;
 use crate::engine::strategy::{Context, Need, Subject};
 use crate::engine::{Analysis, label, plural};
-use crate::model::{As, Block, BlockNumber, Estimated, Level, Role, State};
+use crate::model::{As, Block, BlockNumber, Estimated, Event, Level, Role, Row, RowKind, State};
 use rustc_hash::FxHashSet;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -122,7 +122,7 @@ fn because(reading: &Analysis, block: &Block) -> Vec<String> {
         State::Fresh => because.push(format!("{} old: fresh for the first {FRESH_STEPS}", plural(age, "step"))),
         State::Compressed => because.push(format!("it was shortened to {}", block.level.name())),
         State::Archived => because.push("its content was taken out of the window; one line replaces it".to_owned()),
-        State::Evicted => because.push("the client no longer sends it".to_owned()),
+        State::Evicted => because.push(place_outside(reading, block).to_owned()),
         State::Stale if facts.superseded => {}
         State::Stale => because.extend(limit.map(|limit| unused(block, limit))),
         State::Referenced => {
@@ -150,6 +150,29 @@ fn because(reading: &Analysis, block: &Block) -> Vec<String> {
     because
 }
 
+/// Returns the place of a block that is not in the window: `before a compaction`.
+fn place_outside(reading: &Analysis, block: &Block) -> &'static str {
+    let (window, row) = (&reading.window, block.row);
+    let boundary = last_compaction(reading);
+    let live = window.chain.partition_point(|link| boundary.is_some_and(|boundary| *link < boundary));
+    match () {
+        () if reading.session.rows[row as usize].sidechain => "of a subagent",
+        () if window.cuts.iter().any(|cut| cut.rows.contains(&row)) => "cut off by a missing row",
+        () if boundary.is_some_and(|boundary| row < boundary) => "before a compaction",
+        () if window.chain[live..].contains(&row) => "the client no longer sends it",
+        () => "on a branch that was left",
+    }
+}
+
+/// Returns the row of the last compaction of a window; `None` if it was not compacted.
+pub(super) fn last_compaction(reading: &Analysis) -> Option<u32> {
+    let is_cut = |row: &Row| {
+        row.kind == RowKind::Boundary || matches!(row.event.as_deref(), Some(Event::Compaction { .. } | Event::CompactSummary))
+    };
+    let row = reading.session.rows.iter().rposition(is_cut).filter(|_| reading.window.compacted)?;
+    Some(row as u32)
+}
+
 fn unused(block: &Block, limit: StalenessLimit) -> String {
     let (turns, steps) = (plural(block.usefulness.stale_turns, "turn"), plural(block.usefulness.stale_steps, "step"));
     format!("unused for {turns} and {steps}; stale from {} or {} on", limit.turns, limit.steps)
@@ -157,19 +180,17 @@ fn unused(block: &Block, limit: StalenessLimit) -> String {
 
 fn heat(reading: &Analysis, block: &Block) -> String {
     let usefulness = &block.usefulness;
-    let word = match usefulness.heat {
-        heat if heat >= 0.8 => "hot",
-        heat if heat >= HOT => "warm",
-        _ => "cold",
-    };
     let uses = match (usefulness.references, usefulness.last_step) {
         (0, _) | (_, None) => "never used since".to_owned(),
         (count, Some(last)) => format!("{}, the last {}", plural(count, "reference"), ago(reading.steps, last)),
     };
     let long = |limit: StalenessLimit| usefulness.stale_turns >= limit.turns || usefulness.stale_steps >= limit.steps;
     let kept = block.state == State::Referenced && reading.stale_policy.limit_for(block).is_some_and(long);
-    let note = if kept { "; too hot to become stale" } else { "" };
-    format!("{:.2}, {word}: {uses}{note}", usefulness.heat)
+    let note = if kept { "; used too often to become stale" } else { "" };
+    match block.state {
+        State::Evicted => uses,
+        _ => format!("{uses}{note} (heat {:.2} of 1)", usefulness.heat),
+    }
 }
 
 /// Returns the rest of a block at each level below the original.

@@ -1,13 +1,13 @@
 //! The context manifest: a summary of the window in a few hundred tokens.
 
+use super::explain::last_compaction;
 use crate::engine::content::rules::{Rule, rule};
 use crate::engine::{
     Analysis, Capacity, EditPrice, FileInWork, KnownCapacity, Suggestion, SuggestionKind, expiring, files_in_work, label,
     stale_reason,
 };
 use crate::model::{
-    As, Block, BlockKind, BlockNumber, Estimated, Event, Hidden, Key, Level, Pin, Role, Row, RowKind, State, TokenCount, Zone,
-    json_forms,
+    As, Block, BlockKind, BlockNumber, Estimated, Hidden, Key, Level, Pin, Role, State, TokenCount, Zone, json_forms,
 };
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
@@ -158,6 +158,7 @@ pub struct ZoneSummary {
     pub blocks: u32,
     /// Cost; for cold storage, the cost that the blocks would have in the window.
     pub tokens: TokenCount,
+    /// Number of blocks with words of a person: prompts and answers.
     pub user_messages: u32,
     /// Number of responses of the model.
     pub responses: u32,
@@ -341,7 +342,7 @@ fn summary(reading: &Analysis, zone: Zone) -> ZoneSummary {
         zone,
         blocks: blocks.len() as u32,
         tokens: blocks.iter().map(|block| block.tokens).sum(),
-        user_messages: count(&|block| block.role == Role::User && block.kind != BlockKind::Attachment),
+        user_messages: count(&|block| !block.words.is_empty()),
         responses: responses.len() as u32,
         tool_results: count(&|block| block.kind == BlockKind::ToolResult),
         compressed: levels
@@ -355,13 +356,10 @@ fn summary(reading: &Analysis, zone: Zone) -> ZoneSummary {
 /// Returns the topics of blocks that are compacted away or archived, by third of the conversation.
 fn forgotten(reading: &Analysis, listed: usize) -> Vec<Forgotten> {
     let rows = &reading.session.rows;
-    let is_cut = |row: &Row| {
-        row.kind == RowKind::Boundary || matches!(row.event.as_deref(), Some(Event::Compaction { .. } | Event::CompactSummary))
-    };
-    let boundary = rows.iter().rposition(is_cut).filter(|_| reading.window.compacted).unwrap_or_default();
+    let boundary = last_compaction(reading).unwrap_or_default();
     let is_forgotten = |block: &&Block| {
         let archived = block.level == Level::Archived;
-        let compacted = block.position.zone == Zone::Cold && (block.row as usize) < boundary;
+        let compacted = block.position.zone == Zone::Cold && block.row < boundary;
         !rows[block.row as usize].sidechain && (archived || compacted)
     };
     // Tokens and the last turn of each topic in these blocks.
