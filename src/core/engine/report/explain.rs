@@ -5,10 +5,9 @@ use crate::engine::analysis::references::{Referrer, referrers};
 use crate::engine::analysis::staleness_limits::StalenessLimit;
 use crate::engine::analysis::states::{ACTIVE_STEPS, FRESH_STEPS, Facts, lifecycle};
 use crate::engine::content::terms::spelled;
-use crate::engine::cost::tokens::estimate;
 use crate::engine::strategy::{Context, Need, Subject};
-use crate::engine::{Analysis, label, plural};
-use crate::model::{As, Block, BlockNumber, Estimated, Event, Level, Role, Row, RowKind, State};
+use crate::engine::{Analysis, counts, label, plural};
+use crate::model::{As, Basis, Block, BlockNumber, Estimated, Event, Level, Media, Role, Row, RowKind, State, TokenCount};
 use rustc_hash::FxHashSet;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -200,13 +199,13 @@ pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelPreview> {
     let others = reading.in_window().filter(|other| other.role != Role::System && other.number != number);
     let shown: FxHashSet<u32> = others.flat_map(|other| other.terms.iter().copied()).collect();
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(subject.block), shown: &shown };
-    let whole = estimate(subject.content).max(1.0);
+    // A shortened block costs what is around its content as well.
+    let measured = |content: &str| Block { counts: counts(content), ..subject.block.clone() };
+    let tokens = TokenCount { value: subject.tokens, basis: Basis::Estimated };
+    let whole = Block { tokens, ..measured(subject.content) };
     let kept = |(level, content): (Level, Option<String>)| {
-        // The tokens of an image or a document do not depend on its placeholder.
-        let tokens = content.as_deref().map(|content| match subject.block.media.is_empty() {
-            true => subject.tokens * estimate(content) / whole,
-            false => estimate(content),
-        });
+        let left = |content: &String| Block { media: Media::default(), ..measured(content) };
+        let tokens = content.as_ref().map(|content| reading.price.revised(&whole, &left(content)).value);
         let why = content.is_none().then_some("already as short as possible");
         LevelPreview { level, preset: None, tokens: tokens.unwrap_or(subject.tokens), content, why, written_by: None }
     };
