@@ -1123,18 +1123,19 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
     let line = "archive all --dry-run";
     let table = done(&sandbox, line);
     expect![[r#"
-        7 blocks would be archived
+        8 blocks would be archived
           #16  Read shop/big.py                           original → archived  9.8k → 57
           #19  Bash for i in $(seq 1 9000); do echo "li…  original → archived   721 → 63
           #24  Bash grep -n NEEDLE big.py | head -50      original → archived   720 → 54
+          #27  Edit src/small.py                          original → archived    90 → 68
           #28  Write src/new.py                           original → archived   120 → 61
-          #33  Agent look for x                           original → archived   336 → 71
+          #33  Agent look for x                           original → archived   336 → 68
           #38  mcp__lab__lab_big 60                       original → archived   566 → 67
           #41  "Agent "look for x" finished: SUBAGENT R…  original → archived   369 → 46
           skipped #13, #17, #25, #46 (thinking is signed and stays whole)
           skipped #1 (the first prompt stays as it is)
           skipped #45 (the client needs it as it is)
-          skipped 22 blocks (already as short as possible)
+          skipped 21 blocks (already as short as possible)
           skipped 12 blocks (instructions: only by number)
         −12k tokens (29k → 17k)
         the cache has expired (idle 2 h): saves ~$0.032 a turn, costs nothing now
@@ -1146,11 +1147,11 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
     .assert_eq(&table);
     assert!(table.lines().count() <= 30, "{table}");
     expect![[r#"
-        7 blocks would be archived
+        8 blocks would be archived
           skipped #13, #17, #25, #46 (thinking is signed and stays whole)
           skipped #1 (the first prompt stays as it is)
           skipped #45 (the client needs it as it is)
-          skipped 22 blocks (already as short as possible)
+          skipped 21 blocks (already as short as possible)
           skipped 12 blocks (instructions: only by number)
         −12k tokens (29k → 17k)
         the cache has expired (idle 2 h): saves ~$0.032 a turn, costs nothing now
@@ -1163,9 +1164,10 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
         #19 Bash for i in $(seq 1 9000); do echo "line… |  721 → 63 █▍
         #38 mcp__lab__lab_big 60                        |  566 → 67 █
         #41 "Agent "look for x" finished: SUBAGENT REP… |  369 → 46 ▋
-        #33 Agent look for x                            |  336 → 71 ▌
+        #33 Agent look for x                            |  336 → 68 ▌
         #28 Write src/new.py                            |  120 → 61 ▏
-        7 blocks changed, 29k → 17k tokens (−12k)
+        #27 Edit src/small.py                           |   90 → 68
+        8 blocks changed, 29k → 17k tokens (−12k)
     "#]]
     .assert_eq(&done(&sandbox, &format!("{line} --stat")));
     let full = done(&sandbox, &format!("{line} --full"));

@@ -83,6 +83,8 @@ conventions! {
         hook_messages: Vec<&'static str>,
         /// Prefixes of the result of a call that wrote a file which did not exist.
         created_files: Vec<&'static str>,
+        /// Texts in the first line of the result of a call that changed a file.
+        changed_files: Vec<&'static str>,
         /// Marks between a question of the model and the answer of the user, in the result of a tool that asks.
         answer_marks: Vec<&'static str>,
         /// Names in the inputs of tools that edit files or run commands.

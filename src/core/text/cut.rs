@@ -37,6 +37,15 @@ pub fn ended(text: &str, characters: usize) -> String {
 
 /// Returns a text of at most `characters`. Of a longer text it is the start with `…`, cut between words unless half would be lost.
 pub fn cut(text: &str, characters: usize) -> String {
+    cut_by(text, characters, |_, end| end)
+}
+
+/// The same, where a long name is cut between its words: `create_check…` is `create_…`.
+pub fn cut_name(text: &str, characters: usize) -> String {
+    cut_by(text, characters, end_of_part)
+}
+
+fn cut_by(text: &str, characters: usize, within_word: fn(&str, usize) -> usize) -> String {
     if text.char_indices().nth(characters).is_none() {
         return text.to_owned();
     }
@@ -44,7 +53,18 @@ pub fn cut(text: &str, characters: usize) -> String {
     let start = &text[..end];
     let is_apart = text[end..].starts_with(' ');
     let word = start.rfind(' ').filter(|at| !is_apart && *at * 2 >= end);
-    with_ellipsis(&start[..word.unwrap_or(end)])
+    with_ellipsis(&start[..word.unwrap_or_else(|| within_word(text, end))])
+}
+
+/// Returns the last place up to `end` between two parts of a name; `end` if there is none in the second half.
+fn end_of_part(text: &str, end: usize) -> usize {
+    let joins = |(before, after): (char, char)| {
+        before.is_alphanumeric() && after.is_alphanumeric() && !(before.is_lowercase() && after.is_uppercase())
+    };
+    let places =
+        text.char_indices().zip(text.chars().skip(1)).map(|((at, before), after)| (at + before.len_utf8(), (before, after)));
+    let parts = places.take_while(|(at, _)| *at <= end).filter(|(at, pair)| at * 2 >= end && !joins(*pair));
+    parts.last().map_or(end, |(at, _)| at)
 }
 
 /// Returns the start of a text with `…` behind its last word. A placeholder of a masked value remains whole or goes.
@@ -71,6 +91,21 @@ mod tests {
         check("key=[secret:token] is it", "key…");
         check("a [b] [c] and more", "a [b] [c]…");
         assert_eq!((cut("", 0), cut("a", 0)), (String::new(), "…".to_owned()));
+    }
+
+    #[test]
+    fn a_long_name_is_cut_between_its_words() {
+        for (text, characters, expected) in [
+            ("createCheckpointOnBranch", 20, "createCheckpointOn…"),
+            ("/home/ann/shop/src", 13, "/home/ann/…"),
+            ("a snake_case_name", 16, "a snake_case_…"),
+            ("oneverylongword", 11, "oneverylon…"),
+            ("日本語のテキスト", 4, "日本語…"),
+            ("plain words of it", 12, "plain words…"),
+            ("short", 9, "short"),
+        ] {
+            assert_eq!(cut_name(text, characters), expected, "{text}");
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 /// Starts of lines with which programs end, in any case.
 const VERDICTS: &[&str] = &["err!", "error", "fatal", "npm err!", "usage error"];
 /// Starts of other lines that report a failure: of compilers, test runners, shells. One with a capital is matched as it is.
-const STARTS: &[&str] = &["caused by", "E   ", EXIT_CODE, "FAIL", "failed to ", "panic", "Traceback", "Uncaught", "✖", "✗", "✘"];
+const STARTS: &[&str] =
+    &["caused by", "E   ", EXIT_CODE, "--- FAIL: ", "FAIL", "failed to ", "panic", "Traceback", "Uncaught", "✖", "✗", "✘"];
 static PARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let parts = [
         " error:", " error[", " ERROR ", "Error: ", "Exception: ", "FAILED", PANIC, " fatal:", "command not found",
@@ -61,6 +62,7 @@ mod tests {
             ("Fatal: not a repository", true, true, false),
             ("errors: none", true, false, false),
             ("Exit code 101", true, false, false),
+            ("--- FAIL: TestA (0.1s)", true, false, false),
             ("failing over", false, false, false),
             ("thread 'main' panicked at a.rs", true, false, false),
             ("12:30 WARN disk is nearly full", false, false, true),

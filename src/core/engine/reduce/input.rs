@@ -3,7 +3,7 @@
 use super::nesting::nest;
 use super::piece::line_pieces;
 use super::salience::Style;
-use super::{ALWAYS, Outline, Part, Piece};
+use super::{ALWAYS, Outline, Part, Piece, marker};
 use crate::model::{InputNames, starts_with_any};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -46,7 +46,7 @@ pub fn text_outline<'a>(content: &'a str, names: &InputNames) -> Option<Outline<
         }
     }
     nest(&mut pieces);
-    Some(Outline { parts: vec![Part { pieces, place: None }] })
+    Some(Outline { parts: vec![Part { pieces, place: None, style: Style::Code }] })
 }
 
 fn part<'a>(text: &Text<'_>, content: &str, names: &InputNames) -> Option<Part<'a>> {
@@ -72,21 +72,36 @@ fn part<'a>(text: &Text<'_>, content: &str, names: &InputNames) -> Option<Part<'
     }
     // The text is a part of the content, so that the difference of their addresses is its place.
     let start = text.json.as_ptr() as usize - content.as_ptr() as usize;
-    Some(Part { pieces, place: Some(start..start + text.json.len()) })
+    Some(Part { pieces, place: Some(start..start + text.json.len()), style })
+}
+
+/// The rest of a text in an input.
+pub enum Rest {
+    Some(String),
+    /// Nothing is left: it says what the text was.
+    Told(String),
+}
+
+impl Rest {
+    /// Returns the text after a marker line, if there is one.
+    fn marked(self, marker: Option<&str>) -> String {
+        match (self, marker) {
+            (Rest::Some(text), None) => text,
+            (Rest::Some(text), Some(marker)) => format!("{marker}\n{text}"),
+            (Rest::Told(told), None) => marker::gap(&told),
+            (Rest::Told(told), Some(marker)) => marker::telling(marker, &told),
+        }
+    }
 }
 
 /// Replaces texts in the input of a tool use: returns a JSON object with the same keys in the same order.
 ///
 /// `marker` is inserted before the first text that gets shorter, on its own line. `None` if nothing would get shorter.
-pub fn assembled(content: &str, marker: &str, texts: impl Iterator<Item = (Range<usize>, String)>) -> Option<String> {
+pub fn assembled(content: &str, marker: &str, texts: impl Iterator<Item = (Range<usize>, Rest)>) -> Option<String> {
     let mut assembled = String::new();
     let mut copied = 0;
-    for (place, text) in texts {
-        let short = match (copied == 0 && !marker.is_empty(), text.is_empty()) {
-            (true, true) => marker.to_owned(),
-            (true, false) => format!("{marker}\n{text}"),
-            (false, _) => text,
-        };
+    for (place, rest) in texts {
+        let short = rest.marked(Some(marker).filter(|marker| copied == 0 && !marker.is_empty()));
         let written = serde_json::to_string(&short).ok()?;
         if written.len() + SAVED_BYTES > place.len() {
             continue;
@@ -102,12 +117,9 @@ pub fn assembled(content: &str, marker: &str, texts: impl Iterator<Item = (Range
     Some(assembled)
 }
 
-/// The longest text in an input, one of several lines if there is any, and how it is to be read.
-pub fn longest_text(content: &str, names: &InputNames) -> Option<(String, Style)> {
-    let texts = texts(content)?;
-    // Of equal texts the first one.
-    let longest = texts.iter().rev().max_by_key(|text| (text.json.contains("\\n"), text.json.len()))?;
-    Some((decoded(longest)?, longest.style(names)))
+/// True if an input is a JSON object with texts, and not a text.
+pub fn has_texts(content: &str) -> bool {
+    texts(content).is_some_and(|texts| !texts.is_empty())
 }
 
 struct Text<'a> {
@@ -206,7 +218,8 @@ mod tests {
         let outline = outline(&content, &InputNames { written: vec!["content"], ..InputNames::default() }).unwrap();
         let places: Vec<Range<usize>> = outline.parts.iter().filter_map(|part| part.place.clone()).collect();
         assert_eq!(places.len(), 3);
-        let shortened = assembled(&content, "", places.into_iter().zip(["first", "second", "third"].map(str::to_owned)));
+        let shortened =
+            assembled(&content, "", places.into_iter().zip(["first", "second", "third"].map(|text| Rest::Some(text.to_owned()))));
         assert_eq!(shortened.unwrap(), r#"{"content":"first","z":1,"content":"second","a":"third"}"#);
     }
 }

@@ -6,11 +6,13 @@
 
 use crate::engine::report::numbers::amount;
 use crate::model::{BlockNumber, Conventions, Level, Marker};
-use crate::text::cut::cut;
+use crate::text::cut::cut_name;
 use std::borrow::Cow;
 
 /// Maximum characters of the label of a block, within [`HINT_CHARACTERS`].
 pub const LABEL_CHARACTERS: usize = 24;
+/// Maximum characters of a hint that tells a failure or an answer, beside the label.
+pub const OUTCOME_CHARACTERS: usize = 64;
 /// Maximum characters of label and hint together; at this limit, half of all marker lines have less than 25 tokens.
 pub const HINT_CHARACTERS: usize = 40;
 const REASON_CHARACTERS: usize = 60;
@@ -30,8 +32,8 @@ pub struct Line<'a> {
 pub fn line(level: Level, line: &Line<'_>) -> String {
     let size = amount(line.tokens.max(0.0).round() as u64);
     let mut text = format!("[@{} | {} from {size}", line.number, level.name());
-    for (part, limit) in [(line.label, LABEL_CHARACTERS), (line.reason, REASON_CHARACTERS), (line.hint, HINT_CHARACTERS)] {
-        let part = clean(part, limit);
+    for (part, limit) in [(line.label, LABEL_CHARACTERS), (line.reason, REASON_CHARACTERS), (line.hint, OUTCOME_CHARACTERS)] {
+        let part = part_of(part, limit);
         if !part.is_empty() {
             text.push_str(" | ");
             text.push_str(&part);
@@ -39,6 +41,16 @@ pub fn line(level: Level, line: &Line<'_>) -> String {
     }
     text.push(']');
     text
+}
+
+/// Returns a marker line that also says what was in its place.
+pub(super) fn telling(marker: &str, told: &str) -> String {
+    marker.strip_suffix(']').map_or_else(|| marker.to_owned(), |start| format!("{start} | {}]", part_of(told, HINT_CHARACTERS)))
+}
+
+/// Returns the mark of a text of which nothing is left.
+pub(super) fn gap(told: &str) -> String {
+    format!("[… {}]", part_of(told, HINT_CHARACTERS))
 }
 
 /// Returns the opening tag of a client insertion at the start of a content; empty if there is none. The marker line follows it.
@@ -79,7 +91,7 @@ pub fn find_in_input(readable: &str) -> Option<Marker> {
 }
 
 /// Returns a part on one line, without the characters of the grammar, truncated with `…`, between words if that does not lose much.
-fn clean(text: &str, limit: usize) -> String {
+pub fn part_of(text: &str, limit: usize) -> String {
     let text = crate::engine::mask(text);
     let clean: String = text
         .split(|c: char| c.is_whitespace() || c.is_control())
@@ -88,7 +100,7 @@ fn clean(text: &str, limit: usize) -> String {
         .skip(1)
         .map(|word| word.replace(['[', ']'], ""))
         .collect();
-    cut(&clean, limit)
+    cut_name(&clean, limit)
 }
 
 #[cfg(test)]

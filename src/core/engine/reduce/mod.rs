@@ -13,6 +13,7 @@ mod lines;
 pub mod marker;
 mod media;
 mod nesting;
+mod outcome;
 mod output;
 mod paths;
 mod piece;
@@ -24,13 +25,15 @@ mod table;
 pub use hint::hint;
 pub use lines::{numbered, shown, without_number};
 pub use media::described;
+pub use outcome::passed_and_failed;
 pub use piece::{ALWAYS, KeptPieces, Line, Piece, extract, names, rendered};
-pub use salience::{Style, declaration, outcomes};
+pub use salience::{Style, declaration};
 
 use crate::engine::content::encoded;
 #[cfg(test)]
 use crate::model::NO_MEDIA;
 use crate::model::{BlockKind, Conventions, Media, Tool};
+use input::Rest;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -92,6 +95,7 @@ struct Part<'a> {
     pieces: Vec<Piece<'a>>,
     /// Range in the input of a tool, as it is written; `None` if it is the whole content.
     place: Option<Range<usize>>,
+    style: Style,
 }
 
 /// Returns the pieces of a content; `None` for thinking, which is signed, and for an input without a long text.
@@ -105,7 +109,7 @@ pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
         _ => {
             let mut pieces = readable_pieces(input)?;
             weigh_additions(&mut pieces, input);
-            Some(Outline { parts: vec![Part { pieces, place: None }] })
+            Some(Outline { parts: vec![Part { pieces, place: None, style: Style::detect(input) }] })
         }
     }
 }
@@ -209,16 +213,20 @@ impl<'a> Outline<'a> {
     }
 
     fn text(&self) -> Option<&[Piece<'a>]> {
-        if let [Part { pieces, place: None }] = &*self.parts { Some(pieces) } else { None }
+        if let [Part { pieces, place: None, .. }] = &*self.parts { Some(pieces) } else { None }
     }
 
-    /// Returns the input of a tool with the kept pieces of its texts.
+    /// Returns the input of a tool with the kept pieces of its texts. Each text of which nothing is left says its own lines, and the
+    /// longest one also its names.
     fn assembled(&self, content: &str, kept: &[KeptPieces], marker: &str) -> Option<String> {
-        let texts = self.parts.iter().zip(kept).enumerate();
-        let texts = texts.filter_map(|(place, (part, kept))| {
-            // The marker line describes the first one.
-            let told = place == 0 && kept.is_none() && !marker.is_empty();
-            Some((part.place.clone()?, if told { String::new() } else { rendered(&part.pieces, kept) }))
+        let length = |part: &Part<'_>| part.place.as_ref().map_or(0, ExactSizeIterator::len);
+        let longest = self.parts.iter().map(length).max();
+        let texts = self.parts.iter().zip(kept).filter_map(|(part, kept)| {
+            let rest = match kept.is_none() {
+                true => Rest::Told(hint::told(&part.pieces, part.style, longest == Some(length(part)))),
+                false => Rest::Some(rendered(&part.pieces, kept)),
+            };
+            Some((part.place.clone()?, rest))
         });
         input::assembled(content, marker, texts)
     }
@@ -267,7 +275,7 @@ fn check_pieces(name: &str, verb: crate::model::ToolVerb, content: &str, expecte
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Image, ToolVerb};
+    use crate::model::{Image, InputNames, ToolVerb};
 
     /// A content for each reducer: its name, the kind of the block, the tool, its target, the content.
     fn examples() -> Vec<(&'static str, BlockKind, ToolVerb, &'static str, String)> {
@@ -315,6 +323,22 @@ mod tests {
         assert!(!weightless(BlockKind::ToolResult, "<note>\nread a_b").contains(&true));
         let text = "First one.\n<note>\nread a_b\n</note>";
         assert!(!weightless(BlockKind::Text, text).contains(&true));
+    }
+
+    #[test]
+    fn each_text_of_an_input_says_its_own_lines() {
+        let (old, new) =
+            ("\n    let total = price_of(row) * count;".repeat(5), "fn price() {\n    row.price_in_cents();\n}\n".repeat(9));
+        let inputs = InputNames { written: vec!["new_string"], replaced: vec!["old_string"], ..InputNames::default() };
+        let conventions = Conventions { inputs, ..Conventions::default() };
+        let content = serde_json::json!({"file_path": "/a.rs", "old_string": old, "new_string": new}).to_string();
+        let input = Reducible { conventions: &conventions, ..Reducible::plain(BlockKind::ToolUse, &content) };
+        let outline = outline(&input).unwrap();
+        let none: Vec<KeptPieces> = outline.texts().map(|pieces| KeptPieces::none(pieces.len())).collect();
+        let value: serde_json::Value =
+            serde_json::from_str(&outline.rendered(&content, &none, "[@7 | minimal from 99]").unwrap()).unwrap();
+        assert_eq!((hint(&input, 40), &value["old_string"]), (String::new(), &"[@7 | minimal from 99 | 6 lines]".into()));
+        assert_eq!(value["new_string"], "[… 27 lines: fn price, fn price, fn price]");
     }
 
     #[test]

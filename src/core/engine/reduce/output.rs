@@ -21,13 +21,14 @@ const LIBRARIES: &[&str] = &[
 const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
 /// Lines at the beginning of a result among which are those that the client adds.
 const ENVELOPE_LINES: usize = 6;
-/// Prefixes of lines with which tools report progress, and suffixes of those that report a success among many.
+/// Prefixes of lines with which tools report progress, and suffixes of those that report a success among many,
+/// or that a package has no tests.
 const PROGRESS: &[&str] = &[
     "=== RUN ", "=== PAUSE ", "=== CONT ", "--- PASS: ", "ok  \t", "Compiling ", "Checking ", "Downloading ", "Downloaded ",
     "Unpacking ", "Fetching ", "Installing ", "Collecting ", "Using cached ", "Get:", "Preparing to unpack ",
     "Selecting previously ",
 ];
-const SUCCESS: &[&str] = &[" ... ok", " ... ignored"];
+const SUCCESS: &[&str] = &[" ... ok", " ... ignored", "[no test files]"];
 /// Salience of the first line that says why a program ended.
 const FIRST_FAILURE: f32 = 0.03;
 /// Bytes of a line from which on JSON in it is taken apart.
@@ -63,9 +64,7 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
         let source = library && !frame && line.starts_with("    ");
         library = frame && LIBRARIES.iter().any(|part| text.contains(part));
         let again = library || source || !forms.insert(form(text));
-        // A runner of tasks names the task before the lines of its output.
-        let own = text.strip_prefix('[').and_then(|rest| Some(rest.split_once("] ")?.1.trim_start())).unwrap_or(text);
-        let nameless = starts_with_any(own, PROGRESS) || SUCCESS.iter().any(|end| text.ends_with(end));
+        let nameless = starts_with_any(own_text(text), PROGRESS) || SUCCESS.iter().any(|end| text.ends_with(end));
         let is_failure = !again && is_end_of_program(text) && !std::mem::replace(&mut has_failed, true);
         pieces.extend(pieces_of_line(line, Style::Output).into_iter().map(|piece| Piece {
             salience: match () {
@@ -81,6 +80,11 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     }
     nest(&mut pieces);
     pieces
+}
+
+/// Returns a line without the name of its task, which a runner of tasks puts before each line of an output.
+pub(super) fn own_text(line: &str) -> &str {
+    line.strip_prefix('[').and_then(|rest| Some(rest.split_once("] ")?.1.trim_start())).unwrap_or(line)
 }
 
 /// Returns the job with its step and the text of a line in the log of a CI run, which separates them by tabs and a time.

@@ -1,6 +1,7 @@
 //! Pieces: the units of a content that are kept or omitted, and the rendering of a content with omitted pieces.
 
 use super::lines::{count_lines, lines, numbered, without_number};
+use super::outcome::{named, verdicts};
 use super::salience::{LineKind, Style, line_kind};
 use crate::engine::content::terms;
 use crate::text::sentence::ends;
@@ -287,9 +288,18 @@ fn mark(pieces: &[Piece<'_>], gap: Range<usize>) -> String {
     let lines = lines - usize::from(lines > 0 && pieces.get(gap.end).is_some_and(|piece| piece.inline));
     match lines {
         0 => "[…]".to_owned(),
-        1..FEW_LINES if gap.len() < pieces.len() => "…".to_owned(),
-        lines => format!("[… {}]", count_lines(lines)),
+        lines => {
+            let verdict = verdict(&pieces[gap.clone()]);
+            let is_few = lines < FEW_LINES && gap.len() < pieces.len() && verdict.is_empty();
+            if is_few { "…".to_owned() } else { format!("[… {}{verdict}]", count_lines(lines)) }
+        }
     }
+}
+
+/// Returns the outcome of the tests whose lines are left out.
+fn verdict(pieces: &[Piece<'_>]) -> String {
+    let totals: Vec<String> = verdicts(pieces.iter().map(|piece| &*piece.text)).iter().map(named).collect();
+    if totals.is_empty() { String::new() } else { format!(": {}", totals.join(", ")) }
 }
 
 impl KeptPieces {
@@ -351,6 +361,9 @@ mod tests {
         check(&lines, &[0, 4, 11], &format!("{}\n…\n{}\n[… 6 lines]\n{}", line(0), line(4), line(11)));
         check(&lines, &[3], &format!("…\n{}\n[… 8 lines]", line(3)));
         check(&lines, &[3, 6], &format!("…\n{}\n[… 5 lines]", lines[3..7].join("\n")));
+        let verdicts: Vec<String> = (0..6).map(|test| format!("ok  \tshop/part_{test}\t(cached)")).collect();
+        let verdicts: Vec<&str> = verdicts.iter().map(String::as_str).chain(["FAIL\tshop/till\t0.1s", "exit code 1"]).collect();
+        check(&verdicts, &[7], "[… 7 lines: 1 failed, 6 ok]\nexit code 1");
         check(&["a line that is long", "}", "another such line"], &[0, 2], "a line that is long\n}\nanother such line");
     }
 

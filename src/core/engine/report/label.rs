@@ -41,8 +41,8 @@ fn without_marker(block: &Block) -> &str {
     rest.strip_prefix("[…").and_then(|gap| gap.split_once("] ")).map_or(rest, |(_, rest)| rest)
 }
 
-/// Returns the label for the line that replaces a result or an attachment: a path is reduced to its last component. Messages are
-/// identified by their own words, and the input of a tool remains in the call.
+/// Returns the label for the line that replaces a result or an attachment: a path is reduced to its last component, an address to its
+/// host. Messages are identified by their own words, and the input of a tool remains in the call.
 pub fn placeholder_label(block: &Block) -> String {
     match (block.kind, block.tool.as_deref()) {
         (BlockKind::ToolResult, Some(tool)) => {
@@ -51,7 +51,7 @@ pub fn placeholder_label(block: &Block) -> String {
                 // Codex puts the directory before the command.
                 true if tool.target.contains("{\"") || tool.target.contains("[\"") => String::new(),
                 true => file_name(&tool.target).to_owned(),
-                false => short_target(&tool.target, false).to_owned(),
+                false => host(short_target(&tool.target, false)).to_owned(),
             };
             let (label, lines) = (format!("{} {target}", tool.name), lines(tool));
             match () {
@@ -64,6 +64,12 @@ pub fn placeholder_label(block: &Block) -> String {
         (BlockKind::Attachment, _) => label(block),
         _ => String::new(),
     }
+}
+
+/// Returns the host of an address; any other target as it is.
+fn host(target: &str) -> &str {
+    let address = target.strip_prefix("https://").or_else(|| target.strip_prefix("http://"));
+    address.map_or(target, |address| address.split(['/', '?']).next().unwrap_or(address))
 }
 
 /// Returns the lines that a read took, after a colon.
@@ -113,7 +119,7 @@ mod tests {
             ("read", ToolVerb::Read, "/home/me/{\"files\":[\"/a/bb/one.rs\"]}", "read"),
             ("Grep", ToolVerb::Search, "\\bfoo\\b", "Grep \\bfoo\\b"),
             ("Glob", ToolVerb::Search, "src/**/*.rs", "Glob src/**/*.rs"),
-            ("WebFetch", ToolVerb::Other, "https://docs.rs/serde/", "WebFetch https://docs.rs/serde/"),
+            ("WebFetch", ToolVerb::Other, "https://docs.rs/serde/", "WebFetch docs.rs"),
             ("Bash", ToolVerb::Run, "cd /home/me && cargo test a/b", "Bash cargo test a/b"),
             ("Bash", ToolVerb::Run, "echo '{\"a\":1}' | jq .a", "Bash echo '{\"a\":1}' | jq .a"),
             ("lookup", ToolVerb::Other, "{\"id\":7}", "lookup"),

@@ -79,12 +79,13 @@ impl<'a> Subject<'a> {
     pub fn marker(&self, level: Level, bare: bool) -> String {
         let bare = bare || matches!(level, Level::Minimal | Level::Archived);
         // Content that is repeated elsewhere needs no description.
-        let characters = marker::HINT_CHARACTERS - self.label.chars().count().min(marker::LABEL_CHARACTERS);
+        let label = marker::part_of(&self.label, marker::LABEL_CHARACTERS);
+        let characters = marker::HINT_CHARACTERS - label.chars().count();
         let hint = if bare && !self.why.stands_again { hint(&self.input(), characters) } else { String::new() };
         let line = marker::Line {
             number: self.block.number,
             tokens: self.tokens,
-            label: if bare { &self.label } else { "" },
+            label: if bare { &label } else { "" },
             reason: &self.why.reason,
             hint: &hint,
         };

@@ -43,6 +43,7 @@ pub(super) fn conventions() -> Conventions {
         no_reasons: vec!["The user wants to clarify these questions", "(No answer provided)"],
         hook_messages: vec!["Operation stopped by hook:"],
         created_files: vec!["File created successfully"],
+        changed_files: vec![" has been updated"],
         answer_marks: vec!["\"=\""],
         inputs: InputNames {
             commands: vec!["command"],

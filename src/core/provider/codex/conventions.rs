@@ -22,6 +22,7 @@ pub(super) fn conventions() -> Conventions {
         ],
         inserted_lines: vec!["[image", "# AGENTS.md instructions"],
         inserted_headings: vec!["# AGENTS.md"],
+        changed_files: vec!["Success. Updated the following files:"],
         input_headings: vec![INPUT_HEADING],
         inputs: InputNames {
             commands: vec!["cmd", "command"],

@@ -113,6 +113,7 @@ impl Client for Gemini {
             declined: vec!["[Operation Cancelled]"],
             inserted_tags: vec![parse::SESSION_CONTEXT, "hook_context", parse::SNAPSHOT],
             created_files: vec!["Successfully created and wrote to new file"],
+            changed_files: vec!["Successfully modified file", "Successfully overwrote file"],
             inputs: InputNames {
                 commands: vec!["command"],
                 replaced: vec!["old_string"],

@@ -107,6 +107,7 @@ impl Client for OpenCode {
         Conventions {
             declined: vec!["The user rejected permission"],
             created_files: vec!["Wrote file successfully"],
+            changed_files: vec!["Edit applied successfully"],
             inputs: InputNames {
                 commands: vec!["command"],
                 patches: vec!["patchText"],

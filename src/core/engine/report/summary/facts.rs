@@ -4,7 +4,7 @@ use super::cleaning::{unshortened, without_tags};
 use super::{Contents, Part, is_client_command, is_reply};
 use crate::engine::analysis::Successes;
 use crate::engine::memory::{Subject, call_error};
-use crate::engine::reduce::outcomes;
+use crate::engine::reduce::passed_and_failed;
 use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Outdated, Role, Tool, ToolVerb, Turn, starts_with_any};
 use crate::text::command_heads::{head, heads, is_lookup};
@@ -109,7 +109,7 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
         }
         if tool.verb == ToolVerb::Run {
             if runs_tests(&tool.target)
-                && let Some((passed, failed)) = tests(content)
+                && let Some((passed, failed)) = passed_and_failed(content)
             {
                 facts.tests = Some((passed, failed, block.number));
             }
@@ -134,7 +134,7 @@ fn settled(blocks: &[&Block], contents: &Contents) -> usize {
     let is_proof = |block: &Block| {
         let content = contents.get(&block.number).map_or("", String::as_str);
         let Some(tool) = block.tool.as_deref().filter(|tool| tool.verb == ToolVerb::Run && !block.error) else { return false };
-        let passed = || runs_tests(&tool.target) && tests(content).is_some_and(|(_, failed)| failed == 0);
+        let passed = || runs_tests(&tool.target) && passed_and_failed(content).is_some_and(|(_, failed)| failed == 0);
         passed() || commits(tool) && (quiet_commit(tool).is_some() || content.lines().any(|line| commit(line).is_some()))
     };
     let proof = results().find(|(_, block)| is_proof(block)).map_or(0, |(place, _)| place);
@@ -206,29 +206,6 @@ fn quiet_commit(tool: &Tool) -> Option<String> {
     is_quiet.then(|| subject.map_or_else(|| "a commit".to_owned(), |subject| subject.trim().to_owned()))
 }
 
-/// Returns the number of passed and failed tests, from the totals in the output.
-fn tests(content: &str) -> Option<(u64, u64)> {
-    let counted = |line: &str| {
-        let mut sums = (0u64, 0u64);
-        let mut any = false;
-        for (number, word) in outcomes(line) {
-            match word {
-                "passed" | "passing" => sums.0 = sums.0.saturating_add(number),
-                "failed" | "failing" | "failures" | "failure" => sums.1 = sums.1.saturating_add(number),
-                _ => continue,
-            }
-            any = true;
-        }
-        any.then_some(sums)
-    };
-    let add = |all: (u64, u64), one: (u64, u64)| (all.0.saturating_add(one.0), all.1.saturating_add(one.1));
-    // Cargo prints one total for each program; other tools print one at the end, some after a total of the files.
-    let cargo = content.lines().filter(|line| line.trim_start().starts_with("test result:")).filter_map(counted);
-    let all = cargo.reduce(add);
-    let named = || content.lines().rfind(|line| line.trim_start().starts_with("Tests")).and_then(counted);
-    all.or_else(named).or_else(|| content.lines().rev().find_map(counted)).filter(|(passed, failed)| *passed > 0 || *failed > 0)
-}
-
 /// Returns the subject of a commit from the line that git prints: `[main 1a2b3c4] subject`.
 pub fn commit(line: &str) -> Option<String> {
     let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
@@ -277,16 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn totals_of_test_runners_are_read() {
-        for (content, expected) in [
-            ("test result: ok. 12 passed; 0 failed\ntest result: FAILED. 1 passed; 2 failed", Some((13, 2))),
-            ("Test Suites: 1 passed, 1 total\nTests:       3 failed, 40 passed, 43 total", Some((40, 3))),
-            ("===== 1 failed, 9 passed in 0.1s =====", Some((9, 1))),
-            ("nothing ran", None),
-            ("0 passed", None),
-        ] {
-            assert_eq!(tests(content), expected, "{content}");
-        }
+    fn a_command_that_runs_tests_is_known() {
         assert!(runs_tests("cd x && cargo test -q") && !runs_tests("cat test.log"));
     }
 
