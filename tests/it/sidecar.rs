@@ -178,7 +178,8 @@ fn an_answer_is_read_wherever_the_text_by_rules_would_be() {
         "{summary}"
     );
     assert!(sandbox.text(&["summary", "--turn", "1"]).contains("model     text by model tiny, checked"));
-    assert!(sandbox.text(&["recall", "--turns", "1", "--as", "summary"]).contains("correct the rounding in src/tax_0.rs · "));
+    let turns = sandbox.text(&["recall", "--turns", "1", "--as", "summary"]);
+    assert!(turns.contains("correct the rounding in src/tax_0.rs · "), "{turns}");
     assert_ne!(sandbox.text(&["pack", "--budget", "2000"]), pack);
     let current = &sandbox.json(&["summary"], "aperture.summary/2")["current"];
     assert_eq!(current["written_by"], MODEL, "{current}");

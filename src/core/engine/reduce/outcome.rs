@@ -63,15 +63,20 @@ pub fn test_totals(lines: &[&str]) -> Vec<Total> {
     sorted(lines.iter().rev().map(|line| outcomes(line)).find(is_of_tests).unwrap_or_default())
 }
 
-/// Returns the number of passed and of failed tests in an output; `None` if it has no totals of tests.
+/// Returns the number of passed and of failed tests in an output by its totals; `None` if it has none. Lines of single tests do not count:
+/// they may be the end of a longer output, and a later run may print no such lines.
 pub fn passed_and_failed(content: &str) -> Option<(u64, u64)> {
     let lines: Vec<&str> = content.lines().collect();
+    let is_of_tests = |word: &str| is_failure(word) || SUCCESSES.contains(&word);
+    if !lines.iter().any(|line| outcomes(line).iter().any(|(_, word)| is_of_tests(word))) {
+        return None;
+    }
     let totals = test_totals(&lines);
     let sum = |is_meant: &dyn Fn(&str) -> bool| {
         let numbers = totals.iter().filter(|(_, word)| is_meant(word)).map(|(number, _)| *number);
         numbers.fold(0, u64::saturating_add)
     };
-    let all = (sum(&|word| SUCCESSES.contains(&word)), sum(&|word| is_failure(word)));
+    let all = (sum(&|word| SUCCESSES.contains(&word)), sum(&is_failure));
     (all.0 > 0 || all.1 > 0).then_some(all)
 }
 
@@ -168,7 +173,13 @@ mod tests {
             let found: Vec<String> = totals.iter().map(|(number, word)| format!("{number} {word}")).collect();
             assert_eq!(found.join(", "), expected, "{content}");
         }
-        for (content, expected) in [("1 failed, 9 passed", Some((9, 1))), ("0 passed", None), ("ok  \ta/b\t0.1s", None)] {
+        for (content, expected) in [
+            ("1 failed, 9 passed", Some((9, 1))),
+            ("0 passed", None),
+            ("ok  \ta/b\t0.1s", None),
+            ("test a::b ... ok\ntest a::c ... FAILED", None),
+            ("--- FAIL: TestA (0.1s)\nFAIL", None),
+        ] {
             assert_eq!(passed_and_failed(content), expected, "{content}");
         }
     }
