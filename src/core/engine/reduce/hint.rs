@@ -35,7 +35,7 @@ const LEAST_ROOM: usize = 20;
 const ITEM_CHARACTERS: usize = 400;
 
 /// Returns a short hint about a content, for placeholders: `120 lines: fn login, fn logout`, `image 800×600`. It is empty for an input
-/// of texts, each of which tells its own ([`told`]).
+/// of texts, each of which tells its own (`told`).
 ///
 /// At most `characters` characters and eight words on one line, without brackets; more of both for a failure and an answer.
 pub fn hint(input: &Reducible<'_>, characters: usize) -> String {
