@@ -281,9 +281,10 @@ fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<Strin
 /// `said` has between quotation marks is all of them.
 fn quotation<'a>(line: &'a str, said: &str) -> Option<(usize, &'a str)> {
     let at = line.find(said)?;
-    let bare = said.trim_matches('"');
-    let at = if bare.len() < said.len() { at + 1 } else { at };
-    let known = at + bare.len();
+    if let Some(all) = said.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        return Some((at + 1, &line[at + 1..at + 1 + all.len()]));
+    }
+    let known = at + said.len();
     let is_marked = line[..at].ends_with(['"', '“']);
     let end = line[known..].find(['"', '”']).filter(|_| is_marked).map_or(line.len(), |length| known + length);
     Some((at, line[at..end].trim_end()))
@@ -399,6 +400,7 @@ mod tests {
             ),
             ("3. “Keep the old name of the file” (done)", "Keep the old name", Some("Keep the old name of the file")),
             ("- Keep the old name of the file ", "Keep the old name", Some("Keep the old name of the file")),
+            ("- Écru is the \"name\" of it", "Écru is the \"name\"", Some("Écru is the \"name\" of it")),
             ("- It has two columns.", "\"use two columns\"", None),
         ] {
             assert_eq!(quotation(line, said).map(|(_, quote)| quote), expected, "{line}");

@@ -7,9 +7,9 @@
 use super::need::Need;
 use super::select::{Selection, Text, select};
 use crate::engine::reduce::{KeptPieces, Outline, Piece, Reducible, declaration, extract, numbered, outline, without_number};
-use crate::engine::report::summary::{Point, PointKind, Sentence, own_words, sentences};
+use crate::engine::report::summary::{Point, PointKind, Sentence, is_of_client, own_words, sentences};
 use crate::engine::{Analysis, amount, choices, is_compacted, items, label, mask, terms_of};
-use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Level, Role, ToolVerb, starts_with_any};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, Level, Role, ToolVerb, starts_with_any};
 use crate::text::cut::cut;
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
@@ -265,8 +265,7 @@ fn is_prompt(block: &Block) -> bool {
 
 /// Returns true if a block is a text of the agent, and not a notice of the client in its place.
 fn is_spoken(reading: &Analysis, block: &Block) -> bool {
-    let is_of_client = || reading.session.rows[block.row as usize].flags.any(Flags::SYNTHETIC);
-    block.kind == BlockKind::Text && block.role == Role::Assistant && !is_of_client()
+    block.kind == BlockKind::Text && block.role == Role::Assistant && !is_of_client(reading, block)
 }
 
 fn newest_prompt(reading: &Analysis) -> Option<&Block> {

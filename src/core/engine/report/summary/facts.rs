@@ -244,7 +244,7 @@ pub(super) fn answered(reading: &Analysis, turn: &Turn) -> bool {
 }
 
 /// Returns true if the client wrote a message without a model: an answer to a command, or a notice in place of a response.
-pub(super) fn is_of_client(reading: &Analysis, block: &Block) -> bool {
+pub fn is_of_client(reading: &Analysis, block: &Block) -> bool {
     let flags = reading.session.rows[block.row as usize].flags;
     flags.any(Flags::COMMAND | Flags::COMMAND_OUTPUT | Flags::CAVEAT | Flags::SYNTHETIC)
 }
