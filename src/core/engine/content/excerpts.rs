@@ -1,8 +1,8 @@
 //! Excerpts of the words of a person: clauses that can name a topic, and sentences that state a rule. Of a result, the subjects of commits.
 
 use super::rules::rule;
-use crate::engine::reduce::marker;
-use crate::engine::summary::{commit, plain_sentences};
+use crate::engine::reduce::{commit, marker};
+use crate::engine::summary::plain_sentences;
 use crate::engine::{mask, mask_cut};
 use crate::model::{Block, BlockKind, Conventions, Excerpts, Keywords, Role};
 use crate::text::clauses::{clauses, content_words, is_prose, is_step};
@@ -24,9 +24,9 @@ const HEADING_WORDS: usize = 8;
 /// of the commits that git reports in it.
 pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
     if block.kind == BlockKind::ToolResult && block.words.is_empty() {
-        let subjects = content.lines().filter(|line| line.starts_with('[')).filter_map(commit);
+        let subjects = content.lines().filter(|line| line.starts_with('[')).filter_map(commit).map(|(_, subject)| subject);
         let own = subjects.filter(|subject| !subject.starts_with("Merge "));
-        let subjects = own.filter_map(|subject| heading(&format!("# {}", mask(&subject))));
+        let subjects = own.filter_map(|subject| heading(&format!("# {}", mask(subject))));
         let named: Vec<String> = subjects.take(COMMITS).collect();
         if !named.is_empty() {
             let excerpts = block.excerpts.take().map(|excerpts| *excerpts).unwrap_or_default();

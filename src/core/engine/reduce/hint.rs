@@ -9,9 +9,9 @@ use super::salience::{Style, declaration, heading};
 use super::search::hit;
 use super::{KeptPieces, Piece, Reducible, input, media, rendered};
 use crate::engine::report::numbers::count;
-use crate::engine::summary::error_line;
+use crate::engine::summary::{error_line, looks_up};
 use crate::engine::{mask, without_data};
-use crate::model::{BlockKind, ToolVerb, starts_with_any};
+use crate::model::{BlockKind, Tool, ToolVerb, starts_with_any};
 use crate::text::cut::{cut_name, one_line, with_ellipsis};
 use crate::text::names::file_name;
 use crate::text::sentence::sentences;
@@ -113,7 +113,11 @@ impl Parts {
             && verdicts(lines.iter().copied()).is_empty()
             && let Some((before, items)) = listed(&lines)
         {
-            return Parts { before, items, is_outcome: false };
+            let is_of_program = |tool: &Tool| tool.verb == ToolVerb::Run && !looks_up(tool, &tool.target);
+            return match input.tool.filter(|tool| is_of_program(tool)).and_then(|_| diagnostic(&lines)) {
+                Some(first) => Parts { before: before.replacen("hit", "message", 1), items: vec![tidy(first)], is_outcome: true },
+                None => Parts { before, items, is_outcome: false },
+            };
         }
         // The output of a program that runs has lines of the client before it.
         let is_program = own.len() < text.lines().count() || text.starts_with('<');
@@ -121,11 +125,13 @@ impl Parts {
         if let Some(answer) = answer(&lines).filter(|_| is_answer) {
             return Parts { items: vec![tidy(&answer)], is_outcome: true, ..Parts::default() };
         }
-        let Results { items, has_failed, has_totals } = results(&lines, input.error, error);
+        let Results { items, has_failed, has_totals, has_commits } = results(&lines, input.error, error);
         let (items, rest) = (tidied(&items), Parts::of_text(&own.join("\n"), Style::Output, ""));
         match () {
             () if items.is_empty() => rest,
-            () if has_failed || has_totals => Parts { items, is_outcome: has_failed, ..Parts::default() },
+            () if has_failed || has_totals || has_commits => {
+                Parts { items, is_outcome: has_failed || has_commits, ..Parts::default() }
+            }
             // An output that names an error.
             () => Parts { items, ..rest },
         }
@@ -216,6 +222,12 @@ fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
     Some((what, names.filter(|name| !name.is_empty()).collect()))
 }
 
+/// Returns the first of lines that name a file, a line and a column, as compilers print them.
+fn diagnostic<'a>(lines: &[&'a str]) -> Option<&'a str> {
+    let has_column = |text: &str| text.split_once(':').is_some_and(|(column, _)| column.parse::<u32>().is_ok());
+    lines.iter().copied().find(|line| hit(line).is_some()).filter(|line| hit(line).is_some_and(|(.., text)| has_column(text)))
+}
+
 /// The beginning of a text on one line, without brackets and control characters.
 pub(super) fn tidy(text: &str) -> String {
     // Before anything is cut: half a credential is not known as one.
@@ -272,7 +284,7 @@ fn cut_words(text: &str, characters: usize, words: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Conventions, Image, InputNames, Media, Tool, ToolVerb};
+    use crate::model::{Conventions, Image, InputNames, Media};
 
     fn input(content: &str) -> Reducible<'_> {
         Reducible::plain(BlockKind::ToolResult, content)
@@ -377,6 +389,14 @@ mod tests {
             (&cargo, "20 passed"),
         ] {
             assert_eq!(hint(&input(content), 16), expected);
+        }
+        let built = "./till.go:1:2: undefined: x\n./till.go:7:2: undefined: y\n./shop.go:9:2: undefined: z";
+        for (command, expected) in [
+            ("go build ./... 2>&1 | head", "3 messages in 2 files: ./till.go:1:2: undefined: x"),
+            ("rg --vimgrep undefined log.txt", "3 hits in 2 files"),
+        ] {
+            let tool = Tool::new("Bash", ToolVerb::Run, command);
+            assert_eq!(hint(&Reducible { tool: Some(&tool), ..input(built) }, 16), expected);
         }
     }
 

@@ -25,7 +25,7 @@ mod table;
 pub use hint::hint;
 pub use lines::{numbered, shown, without_number};
 pub use media::described;
-pub use outcome::passed_and_failed;
+pub use outcome::{commit, passed_and_failed};
 pub use piece::{ALWAYS, KeptPieces, Line, Piece, extract, names, rendered};
 pub use salience::{Style, declaration};
 

@@ -98,6 +98,14 @@ fn is_failure(word: &str) -> bool {
     FAILURES.contains(&word)
 }
 
+/// Returns the hash and the subject of a commit from the line that git prints: `[main 1a2b3c4] subject`.
+pub fn commit(line: &str) -> Option<(&str, &str)> {
+    let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
+    let (_, hash) = place.rsplit_once(' ')?;
+    let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then(|| (hash, subject.trim()))
+}
+
 /// The report of a program about its run.
 pub struct Results {
     /// The most telling first: failures, their first test or the error, other totals, the exit code.
@@ -105,19 +113,23 @@ pub struct Results {
     /// True if the run failed.
     pub has_failed: bool,
     pub has_totals: bool,
+    pub has_commits: bool,
 }
 
 /// Returns the results in the lines of an output. `error` is the line with the message of a failed call.
 pub fn results(lines: &[&str], is_error: bool, error: Option<String>) -> Results {
+    let commits: Vec<_> = lines.iter().filter_map(|line| commit(line)).collect();
+    let commits: Vec<String> = commits.into_iter().map(|(hash, subject)| format!("commit {hash} {subject}")).collect();
     let mut totals = test_totals(lines);
-    if totals.is_empty() {
+    if totals.is_empty() && commits.is_empty() {
         totals = sorted(lines.iter().rev().map(|line| outcomes(line)).find(|totals| !totals.is_empty()).unwrap_or_default());
     }
-    let has_totals = !totals.is_empty();
+    let (has_totals, has_commits) = (!totals.is_empty(), !commits.is_empty());
     let has_failed = totals.iter().any(|(number, word)| *number > 0 && is_failure(word));
     let test = if has_failed { lines.iter().find_map(|line| failed_test(line)) } else { None };
     let is_said = |line: &&&str| line_kind(line, Style::Output) == Some(LineKind::Error) && !is_exit_code(line);
-    let first = || lines.iter().find(is_said).map(|line| (*line).to_owned());
+    // The subject of a commit can name an error.
+    let first = || lines.iter().find(is_said).filter(|_| !has_commits).map(|line| (*line).to_owned());
     let said = test.map(str::to_owned).or(error).or_else(first);
     let code = exit_code(lines.iter().copied()).map(|code| format!("exit code {code}"));
     let mut items: Vec<String> = Vec::new();
@@ -129,16 +141,16 @@ pub fn results(lines: &[&str], is_error: bool, error: Option<String>) -> Results
         let others = lines.iter().find(|line| line.contains(char::is_alphanumeric) && !is_exit_code(line));
         items.extend(others.map(|line| (*line).to_owned()));
         items.extend(totals.iter().map(named));
-        return Results { items, has_failed: true, has_totals };
+        return Results { items, has_failed: true, has_totals, has_commits };
     }
-    let totals = totals.iter().map(named);
+    let totals = totals.iter().map(named).chain(commits);
     if is_error || has_failed {
         items.extend(said.into_iter().chain(totals));
     } else {
         items.extend(totals.chain(said));
     }
     items.extend(code);
-    Results { items, has_failed: has_failed || is_error, has_totals }
+    Results { items, has_failed: has_failed || is_error, has_totals, has_commits }
 }
 
 /// Returns the name of the test whose failure a line reports.
@@ -195,6 +207,9 @@ mod tests {
             ("checking", true, "error, checking"),
             ("checking", false, ""),
             ("1 file changed, 2 insertions(+)", false, "2 insertions"),
+            ("[main 1a2b3c4] Round once\n 1 file changed, 2 insertions(+)", false, "commit 1a2b3c4 Round once"),
+            ("9 passed\n[a/b (root-commit) 1a2b3c4] Fix the error: 7\n", false, "9 passed, commit 1a2b3c4 Fix the error: 7"),
+            ("[main] no", false, ""),
         ] {
             assert_eq!(results(&content.lines().collect::<Vec<_>>(), is_error, None).items.join(", "), expected, "{content}");
         }

@@ -2,8 +2,10 @@
 
 use crate::engine::reduce::described;
 use crate::engine::reduce::marker::LABEL_CHARACTERS;
+use crate::model::limits::PREVIEW_CHARACTERS;
 use crate::model::paths::is_absolute;
 use crate::model::{Block, BlockKind, Tool};
+use crate::text::cut::ended;
 use crate::text::names::{file_name, last_components};
 
 /// Number of path components in a label: enough to identify the file.
@@ -35,10 +37,11 @@ fn first_text(target: &str) -> &str {
     texts.into_iter().find(|text| text.contains(char::is_alphabetic)).unwrap_or_default()
 }
 
-/// Returns the start of the text of a block, without the marker line of a shortened block.
-fn without_marker(block: &Block) -> &str {
-    let Some((_, rest)) = block.marker.and_then(|_| block.preview.split_once("] ")) else { return &block.preview };
-    rest.strip_prefix("[…").and_then(|gap| gap.split_once("] ")).map_or(rest, |(_, rest)| rest)
+/// Returns the start of the text of a block up to the end of a word, without the marker line of a shortened block.
+fn without_marker(block: &Block) -> String {
+    let preview = ended(&block.preview, PREVIEW_CHARACTERS);
+    let Some((_, rest)) = block.marker.and_then(|_| preview.split_once("] ")) else { return preview };
+    rest.strip_prefix("[…").and_then(|gap| gap.split_once("] ")).map_or(rest, |(_, rest)| rest).to_owned()
 }
 
 /// Returns the label for the line that replaces a result or an attachment: a path is reduced to its last component, an address to its

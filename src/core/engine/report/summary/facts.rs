@@ -4,7 +4,7 @@ use super::cleaning::{unshortened, without_tags};
 use super::{Contents, Part, is_client_command, is_reply};
 use crate::engine::analysis::Successes;
 use crate::engine::memory::{Subject, call_error};
-use crate::engine::reduce::passed_and_failed;
+use crate::engine::reduce::{commit, passed_and_failed};
 use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Outdated, Role, Tool, ToolVerb, Turn, starts_with_any};
 use crate::text::command_heads::{head, heads, is_lookup};
@@ -114,7 +114,7 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
                 facts.tests = Some((passed, failed, block.number));
             }
             if commits(tool) {
-                let shown: Vec<String> = content.lines().filter_map(commit).collect();
+                let shown: Vec<String> = content.lines().filter_map(commit).map(|(_, subject)| subject.to_owned()).collect();
                 // A quiet commit prints nothing.
                 let subjects = if shown.is_empty() { quiet_commit(tool).into_iter().collect() } else { shown };
                 facts.commits.extend(subjects.iter().map(|text| Part::new(text, block.number)));
@@ -206,14 +206,6 @@ fn quiet_commit(tool: &Tool) -> Option<String> {
     is_quiet.then(|| subject.map_or_else(|| "a commit".to_owned(), |subject| subject.trim().to_owned()))
 }
 
-/// Returns the subject of a commit from the line that git prints: `[main 1a2b3c4] subject`.
-pub fn commit(line: &str) -> Option<String> {
-    let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
-    let hash = place.split_whitespace().next_back()?;
-    let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (is_hash && place.contains(' ')).then(|| subject.trim().to_owned())
-}
-
 /// Returns the outcomes of a turn, the most important first.
 pub(super) fn outcomes_of(facts: &Facts, asks: bool, answered: bool) -> Vec<Outcome> {
     let number = |count: usize| count.min(u32::MAX as usize) as u32;
@@ -256,13 +248,6 @@ mod tests {
     #[test]
     fn a_command_that_runs_tests_is_known() {
         assert!(runs_tests("cd x && cargo test -q") && !runs_tests("cat test.log"));
-    }
-
-    #[test]
-    fn commits_are_detected_by_the_output_of_git() {
-        assert_eq!(commit("[main 1a2b3c4] Round once").as_deref(), Some("Round once"));
-        assert_eq!(commit("[feature/x (root-commit) 1a2b3c4d] Begin").as_deref(), Some("Begin"));
-        assert_eq!(commit("[main] no"), None);
     }
 
     #[test]

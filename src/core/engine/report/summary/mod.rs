@@ -16,7 +16,7 @@ mod tests;
 mod turn;
 
 pub use current::is_client_command;
-pub use facts::{Outcome, commit, error_line, is_of_client, looks_up};
+pub use facts::{Outcome, error_line, is_of_client, looks_up};
 pub use sentences::{Sentence, is_chatter, sentences};
 
 use crate::engine::Analysis;
