@@ -393,6 +393,33 @@ fn a_digest_has_the_last_sentences_of_the_agent_before_a_short_prompt() {
     assert!(after.contains(end), "{after}");
 }
 
+/// The client sends the digest before the first prompt, in one message.
+#[test]
+fn a_digest_says_which_prompt_is_older_than_it() {
+    let mut talk = Talk::new(5);
+    talk.user(json!("Write the parser by hand, without a library."), json!({}));
+    (0..14).for_each(|_| talk.work());
+    let sandbox = Sandbox::new();
+    let file = talk.put(&sandbox);
+    let original = std::fs::read(&file).unwrap();
+    let folded = |sandbox: &Sandbox| {
+        // A result: its call stays with it.
+        let result = sandbox.json(&["blocks"], "aperture.blocks/2")["blocks"].as_array().unwrap().len() - 2;
+        sandbox.text(&["compress", "--preset", "handoff", "--keep-from", &result.to_string()]);
+        sent(sandbox)
+    };
+    let after = folded(&sandbox);
+    assert!(after.contains("The newest prompt (#1) follows this digest."), "{after}");
+    sandbox.text(&["undo"]);
+    assert_eq!(std::fs::read(&file).unwrap(), original);
+    talk.user(json!("Now write the printer, by hand as well."), json!({}));
+    (0..6).for_each(|_| talk.work());
+    talk.put(&sandbox);
+    let after = folded(&sandbox);
+    let expected = "The prompt after this digest (#1) is older than it.\nThe newest prompt (#";
+    assert!(after.contains(expected), "{after}");
+}
+
 #[test]
 fn a_digest_takes_the_place_of_a_summary_but_for_the_lines_that_quote_the_user() {
     let mut talk = Talk::new(9);

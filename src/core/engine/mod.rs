@@ -72,7 +72,7 @@ pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use selector::{Selector, SelectorError};
 pub use strategy::{
     AutomaticFacts, AutomaticRule, Context, DEFAULT_PRESET, Digest, DigestSource, LastAutomatic, Left, Need, Outlined, PRESETS,
-    Preset, Rules, Selection, Shortened, Subject, Verdict, Why, bounded_words, first_of_last_turns, newest, old_thinking,
-    plan_key, preset, reduce, why_old,
+    Preset, Rules, Selection, Shortened, Subject, Verdict, Why, bounded_words, first_of_last_turns, is_prompt, newest,
+    old_thinking, plan_key, preset, reduce, why_old,
 };
 pub use vocabulary::{o200k, older};

@@ -147,13 +147,27 @@ impl Default for &'static Conventions {
 }
 
 impl InputNames {
-    /// Returns the texts that an input writes or runs: of JSON the members with such names, any other input as it is.
+    /// Returns the texts that an input writes or runs: of JSON the members with such names, the patch in any other input, or that input
+    /// as it is.
     pub fn written_texts(&self, input: &str) -> String {
         let is_written = |name: &str| {
             let lists = [&self.written, &self.patches, &self.commands];
             lists.iter().any(|list| list.contains(&name)) || self.replacements.iter().any(|(_, after)| *after == name)
         };
-        member_texts(input, &is_written)
+        let patch = if input.starts_with('{') { None } else { patch_in_text(input, &self.patch_starts) };
+        member_texts(patch.as_deref().unwrap_or(input), &is_written)
+    }
+
+    /// Returns the patch in an input: a text, a member of JSON, a string in a script, or a here-document.
+    pub fn patch(&self, input: &str) -> Option<String> {
+        match serde_json::from_str::<Value>(input) {
+            Ok(value @ Value::Object(_)) => {
+                let mut texts = Vec::new();
+                collect(value, &|_| true, &mut texts);
+                texts.into_iter().find_map(|text| Some(text[patch_start(&text, &self.patch_starts)?..].to_owned()))
+            }
+            _ => patch_in_text(input, &self.patch_starts),
+        }
     }
 
     pub fn replaced_texts(&self, input: &str) -> String {
@@ -166,18 +180,35 @@ pub fn starts_with_any(text: &str, prefixes: &[&str]) -> bool {
     prefixes.iter().any(|prefix| text.starts_with(prefix))
 }
 
+/// Returns the patch in a text that is not JSON, by the words that can start one; without the escapes of a string in a script.
+pub fn patch_in_text(text: &str, starts: &[&str]) -> Option<String> {
+    let at = patch_start(text, starts)?;
+    match text[..at].chars().next_back() {
+        Some('"') => serde_json::Deserializer::from_str(&text[at - 1..]).into_iter::<String>().next()?.ok(),
+        Some('`') => text[at..].split('`').next().filter(|patch| !patch.contains(['\\', '$'])).map(str::to_owned),
+        _ => Some(text[at..].to_owned()),
+    }
+}
+
+fn patch_start(text: &str, starts: &[&str]) -> Option<usize> {
+    starts.iter().find_map(|start| text.find(start))
+}
+
+/// Adds the texts of the members whose names are wanted, and of lists in them.
+fn collect(value: Value, is_wanted: &dyn Fn(&str) -> bool, texts: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => members.into_iter().for_each(|(name, value)| match value {
+            Value::String(text) if is_wanted(&name) => texts.push(text),
+            value => collect(value, is_wanted, texts),
+        }),
+        Value::Array(values) => values.into_iter().for_each(|value| collect(value, is_wanted, texts)),
+        Value::String(text) if is_wanted("") => texts.push(text),
+        _ => {}
+    }
+}
+
 /// Returns the texts of the members of a JSON input whose names are wanted, a line feed between them; any other input as it is.
 fn member_texts(input: &str, is_wanted: &dyn Fn(&str) -> bool) -> String {
-    fn collect(value: Value, is_wanted: &dyn Fn(&str) -> bool, texts: &mut Vec<String>) {
-        match value {
-            Value::Object(members) => members.into_iter().for_each(|(name, value)| match value {
-                Value::String(text) if is_wanted(&name) => texts.push(text),
-                value => collect(value, is_wanted, texts),
-            }),
-            Value::Array(values) => values.into_iter().for_each(|value| collect(value, is_wanted, texts)),
-            _ => {}
-        }
-    }
     let mut texts = Vec::new();
     match serde_json::from_str(input) {
         Ok(value) => collect(value, is_wanted, &mut texts),
@@ -197,6 +228,7 @@ mod tests {
             written: vec!["after"],
             replaced: vec!["old"],
             replacements: vec![("old", "new")],
+            patch_starts: vec!["*** a patch"],
             ..Default::default()
         };
         let check = |input: &str, expected: &str| assert_eq!(names.written_texts(input), expected, "{input}");
@@ -205,5 +237,9 @@ mod tests {
         check(r#"{"run":"make","timeout":5}"#, "make");
         check("*** a patch", "*** a patch");
         assert_eq!(names.replaced_texts(edits), "a\nc");
+        check("const p = \"*** a patch\\n+b \\\"c\\\"\"; send(p);", "*** a patch\n+b \"c\"");
+        check("send(`*** a patch\n+b`)", "*** a patch\n+b");
+        check("run <<E\n*** a patch\n+b\nE", "*** a patch\n+b\nE");
+        assert_eq!(names.patch(r#"{"input": ["x", "*** a patch"]}"#).as_deref(), Some("*** a patch"));
     }
 }

@@ -3,7 +3,7 @@
 use super::draft::{Draft, Folded};
 use super::{PlanError, Scope};
 use crate::engine::summary::{Contents, Point, briefing, needed, own_words};
-use crate::engine::{self, Digest, DigestSource, Preset, Rules};
+use crate::engine::{self, Digest, DigestSource, Preset, Rules, is_prompt};
 use crate::model::{Block, BlockKind, BlockNumber, Flags, Key, Level, Role, RowKind, Zone};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -92,6 +92,8 @@ struct OldBlock<'a> {
     content: String,
     /// The part of it from which lines are taken.
     own: Option<String>,
+    /// The texts that an edit replaces.
+    replaced: String,
     /// The words of a person in the content.
     words: Vec<String>,
     /// The prompts after it that are in no block.
@@ -111,6 +113,8 @@ pub(super) struct Fold<'a> {
     guides: FxHashSet<u32>,
     /// The replaced summary of the client's last compaction.
     summary: Option<BlockNumber>,
+    /// The prompt that the client sends after the digest, in the same message, although it is older.
+    prompt_after: Option<BlockNumber>,
 }
 
 impl<'a> Fold<'a> {
@@ -149,35 +153,39 @@ impl<'a> Fold<'a> {
         let again = |block: &Block| engine::is_compacted(reading, block) || draft.source.provider.sends_again(block);
         let mut old = Vec::new();
         for block in before.filter(goes) {
-            let (content, own, words) = content(draft, block)?;
+            let Content { content, own, replaced, words } = content(draft, block)?;
             let words = if Some(block.number) == summary { quotes(draft, block, &content)? } else { words };
             let ground = draft.is_instruction(block) && !again(block);
             let whole = ground || block.pin.is_some() || block.focused || rules.protect(block, &content);
             let hidden = !ground && matches!(block.role, Role::System | Role::Thinking);
-            old.push(OldBlock { block, content, own, words, queued: Vec::new(), whole, hidden });
+            old.push(OldBlock { block, content, own, replaced, words, queued: Vec::new(), whole, hidden });
         }
         for (number, words) in reading.queued_words() {
             let before = old.iter_mut().filter(|old| old.block.number == number);
             before.for_each(|old| old.queued.push(reading.known.mask(&words).into_owned()));
         }
         let summary = summary.filter(|summary| old.iter().any(|old| old.block.number == *summary));
-        let start = linked.then_some(from);
-        Ok(Ok(Fold { kept, old, start, guides, summary }))
+        let speaks = |row: &u32| matches!(reading.session.rows[*row as usize].kind, RowKind::User | RowKind::Assistant);
+        let last = chain[..start].iter().map(|(row, _)| *row).rev().find(|row| linked && speaks(row));
+        let prompt_after = last.and_then(|row| reading.session.blocks_of(row).iter().find(|block| is_prompt(block)));
+        let (start, prompt_after) = (linked.then_some(from), prompt_after.map(|block| block.number));
+        Ok(Ok(Fold { kept, old, start, guides, summary, prompt_after }))
     }
 
     /// Returns the digest of the replaced blocks.
     pub(super) fn digest<'b>(&'b self, draft: &Draft<'_>, story: &Story, has_headers: bool) -> Digest<'b> {
         let told = self.old.iter().filter(|old| !old.hidden);
-        let told = told.map(|OldBlock { block, content, own, words, queued, whole, .. }| DigestSource {
+        let told = told.map(|OldBlock { block, content, own, replaced, words, queued, whole, .. }| DigestSource {
             block,
             content,
             own: own.as_deref().unwrap_or(content),
+            replaced,
             words,
             queued,
             whole: *whole,
         });
         let headers = if has_headers { story.headers_before(self.kept) } else { Vec::new() };
-        Digest::new(draft.source.reading, told.collect(), &story.points, &headers)
+        Digest::new(draft.source.reading, told.collect(), self.prompt_after, &story.points, &headers)
     }
 
     /// Writes a digest in the place of the old blocks, and returns these.
@@ -290,9 +298,20 @@ fn quotation<'a>(line: &'a str, said: &str) -> Option<(usize, &'a str)> {
     Some((at, line[at..end].trim_end()))
 }
 
-/// Returns the text of a block before aperture first changed it, or its current text if the original is unknown; of a call also the
-/// texts that it writes or runs; and the words of a person in it. Credentials are masked in all.
-fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Option<String>, Vec<String>), PlanError> {
+/// The texts of a block.
+struct Content {
+    content: String,
+    /// Of a call the texts that it writes or runs.
+    own: Option<String>,
+    /// Of a call the texts that it replaces.
+    replaced: String,
+    /// The words of a person.
+    words: Vec<String>,
+}
+
+/// Returns the texts of a block before aperture first changed it, or its current texts if the original is unknown. Credentials are
+/// masked in all.
+fn content(draft: &Draft<'_>, block: &Block) -> Result<Content, PlanError> {
     let reading = draft.source.reading;
     let mask = |text: &str| reading.known.mask(text).into_owned();
     let conventions = reading.session.conventions;
@@ -302,16 +321,17 @@ fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Option<String>, 
         own.map(mask).collect()
     };
     let names = &conventions.inputs;
-    let own = |sent: &str| (block.role == Role::ToolUse).then(|| mask(&names.written_texts(sent)));
+    let texts = |readable: &str, sent: &str, words: Vec<String>| {
+        let is_call = block.role == Role::ToolUse;
+        let own = is_call.then(|| mask(&names.written_texts(sent)));
+        let replaced = if is_call { mask(&names.replaced_texts(sent)) } else { String::new() };
+        Content { content: mask(readable), own, replaced, words }
+    };
     match draft.original(block.number) {
-        Ok(original) => {
-            let words = words(&original.block, &original.content);
-            Ok((mask(&original.readable), own(&original.content), words))
-        }
+        Ok(original) => Ok(texts(&original.readable, &original.content, words(&original.block, &original.content))),
         Err(PlanError::NoOriginal(_)) => {
             let content = draft.content(block.number)?;
-            let words = words(block, &content);
-            Ok((mask(&content), own(&content), words))
+            Ok(texts(&content, &content, words(block, &content)))
         }
         Err(error) => Err(error),
     }
@@ -370,11 +390,12 @@ pub(super) fn fold_places(draft: &Draft<'_>, end: BlockNumber) -> Vec<BlockNumbe
     places
 }
 
-/// Returns the first block that stays: the first block of the response that contains block `end` or, if there is no such block, the
-/// oldest call that stays.
+/// Returns the first block that stays: the first block of the response that contains block `end`, or the call whose result it is. If
+/// there is no such block, the oldest call that stays counts.
 pub(super) fn first_kept(reading: &engine::Analysis, end: BlockNumber) -> Option<BlockNumber> {
     let mut calls = reading.in_window().filter(|block| block.kind == BlockKind::ToolUse);
     let call = match reading.block(end) {
+        Some(block) if block.kind == BlockKind::ToolResult => calls.find(|call| call.call == block.call).unwrap_or(block),
         Some(block) => block,
         None => calls.by_ref().collect::<Vec<_>>().into_iter().rev().nth(CALLS - 1)?,
     };

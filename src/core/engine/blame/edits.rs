@@ -190,7 +190,7 @@ impl<'a> EditReader<'a> {
     fn changes(&self, call: &TraceCall, directory: &str) -> Vec<(usize, FileChange)> {
         let names = &self.conventions.inputs;
         if call.verb == ToolVerb::Edit
-            && let Some(patch) = patch(&call.input, names)
+            && let Some(patch) = names.patch(&call.input)
         {
             let root = |names: &[&str]| names.iter().rev().find_map(|name| self.patched_root(name, call, directory));
             return sections(&patch, names).into_iter().filter_map(|(names, change)| Some((root(&names)?, change))).collect();
@@ -275,30 +275,6 @@ fn edit(input: &Map<String, Value>, names: &InputNames) -> Option<FileChange> {
 fn replacement(input: &Map<String, Value>, names: &InputNames) -> Option<(String, String)> {
     let text = |name: &str| Some(input.get(name)?.as_str()?.to_owned());
     names.replacements.iter().find_map(|(before, after)| Some((text(before)?, text(after)?)))
-}
-
-/// Returns the patch in the input of a call: a text, a member of JSON, a string in a script, or a here-document.
-fn patch(input: &str, names: &InputNames) -> Option<String> {
-    let start = |text: &str| names.patch_starts.iter().find_map(|start| text.find(start));
-    if let Ok(members) = serde_json::from_str::<Map<String, Value>>(input) {
-        let mut texts = Vec::new();
-        members.values().for_each(|value| strings(value, &mut texts));
-        return texts.into_iter().find_map(|text| Some(text[start(text)?..].to_owned()));
-    }
-    let at = start(input)?;
-    match input[..at].chars().next_back() {
-        Some('"') => serde_json::Deserializer::from_str(&input[at - 1..]).into_iter::<String>().next()?.ok(),
-        Some('`') => input[at..].split('`').next().filter(|patch| !patch.contains(['\\', '$'])).map(str::to_owned),
-        _ => Some(input[at..].to_owned()),
-    }
-}
-
-fn strings<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
-    match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(values) => values.iter().for_each(|value| strings(value, texts)),
-        _ => {}
-    }
 }
 
 fn sections<'a>(patch: &'a str, names: &InputNames) -> Vec<(Vec<&'a str>, FileChange)> {

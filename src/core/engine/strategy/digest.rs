@@ -5,11 +5,12 @@
 //! place.
 
 use super::need::Need;
+use super::plan::why;
 use super::select::{Selection, Text, select};
 use crate::engine::reduce::{KeptPieces, Outline, Piece, Reducible, declaration, extract, numbered, outline, without_number};
 use crate::engine::report::summary::{Point, PointKind, Sentence, is_of_client, own_words, sentences};
 use crate::engine::{Analysis, amount, choices, is_compacted, items, label, mask, terms_of};
-use crate::model::{Block, BlockKind, BlockNumber, Conventions, Level, Role, ToolVerb, starts_with_any};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, Level, Outdated, Role, ToolVerb, starts_with_any};
 use crate::text::cut::cut;
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
@@ -28,6 +29,8 @@ const NEWEST_ENDS: Ends = Ends { head: 5_000, tail: 2_500 };
 /// Bytes up to which a prompt needs the preceding agent message to be understood, and the part of that message that is shown.
 const NOD_BYTES: usize = 80;
 const BEFORE_BYTES: usize = 300;
+/// Minimum bytes of a line that an edit replaces: a shorter one can be at other places of the file.
+const REPLACED_BYTES: usize = 8;
 /// Characters of the subject of a block.
 const SUBJECT_CHARACTERS: usize = 50;
 
@@ -74,6 +77,8 @@ pub struct DigestSource<'a> {
     pub content: &'a str,
     /// The part of the content from which lines are taken: of a call the texts that it writes or runs.
     pub own: &'a str,
+    /// The texts that an edit replaces.
+    pub replaced: &'a str,
     /// The words of a person in that content.
     pub words: &'a [String],
     /// The prompts that the client sent after it and recorded in no block.
@@ -116,8 +121,15 @@ pub struct Digest<'a> {
 
 impl<'a> Digest<'a> {
     /// Prepares the digest of old blocks, given in their order: after the points of a briefing and the headers of turns come the
-    /// details. Content that the rest of the window shows is not repeated.
-    pub fn new(reading: &Analysis, old: Vec<DigestSource<'a>>, points: &[Point], headers: &[String]) -> Digest<'a> {
+    /// details. Content that the rest of the window shows is not repeated. `prompt_after` is the prompt that follows the digest in its
+    /// message.
+    pub fn new(
+        reading: &Analysis,
+        old: Vec<DigestSource<'a>>,
+        prompt_after: Option<BlockNumber>,
+        points: &[Point],
+        headers: &[String],
+    ) -> Digest<'a> {
         let mut need = Need::new(reading);
         for old in old.iter().filter(|old| old.block.level != Level::Original) {
             need.replace(old.block, &terms_of(old.content));
@@ -125,14 +137,15 @@ impl<'a> Digest<'a> {
         let numbers: FxHashSet<BlockNumber> = old.iter().map(|old| old.block.number).collect();
         let stays = |block: &&Block| !matches!(block.role, Role::System | Role::Thinking) && !numbers.contains(&block.number);
         let mut shown: FxHashSet<u32> = reading.in_window().filter(stays).flat_map(|block| block.terms.iter().copied()).collect();
-        let briefing = briefing(reading, &old, points, headers);
+        let briefing = briefing(reading, &old, prompt_after, points, headers);
         shown.extend(terms_of(&briefing));
         let newest = newest_prompt(reading).map(|block| block.number);
         let cut = |old: &DigestSource<'_>| old.ends(Some(old.block.number) == newest).is_some();
         let told = |old: &DigestSource<'_>| old.is_whole() || !old.words.is_empty() && old.rest_bytes() < REST_BYTES && !cut(old);
         let conventions = reading.session.conventions;
-        let pieces: Vec<Vec<Piece<'a>>> =
+        let mut pieces: Vec<Vec<Piece<'a>>> =
             old.iter().map(|old| if told(old) { Vec::new() } else { pieces(old, conventions) }).collect();
+        ignore_replaced(&old, &mut pieces, conventions);
         let weight = |old: &DigestSource<'_>| if is_compacted(reading, old.block) { SUMMARY_WEIGHT } else { 1.0 };
         let texts = pieces.iter().zip(&old);
         let texts: Vec<Text<'_>> = texts
@@ -172,18 +185,36 @@ impl Detail<'_> {
         match () {
             () if self.old.is_whole() => self.old.content.trim().into(),
             () if self.kept.is_none() => "".into(),
+            () if self.outdated(Outdated::EditedLater).is_some() => {
+                extract(self.pieces, self.kept).lines().map(without_number).collect::<Vec<_>>().join("\n").into()
+            }
             () => extract(self.pieces, self.kept).into(),
         }
+    }
+
+    /// Returns the words for one of the reasons why the block is outdated. After an edit, the numbers of its lines are no longer right.
+    fn outdated(&self, reason: Outdated) -> Option<String> {
+        let mut reasons = self.old.block.usefulness.reasons.iter().copied();
+        reasons.find(|(found, _)| *found == reason).map(|found| why(found).reason)
     }
 }
 
 /// Returns the words of the user, the newest prompt first, and the points of a briefing.
-fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], headers: &[String]) -> String {
+fn briefing(
+    reading: &Analysis,
+    old: &[DigestSource<'_>],
+    prompt_after: Option<BlockNumber>,
+    points: &[Point],
+    headers: &[String],
+) -> String {
     let mut text = String::new();
     let newest = newest_prompt(reading);
     let place = newest.and_then(|newest| old.iter().position(|old| old.block.number == newest.number));
     match (newest, place.map(|place| &old[place])) {
         (Some(newest), Some(prompt)) => {
+            if let Some(older) = prompt_after {
+                let _ = write!(text, "\nThe prompt after this digest (#{older}) is older than it.");
+            }
             let _ = write!(text, "\nThe newest prompt (#{}):\n{}", newest.number, prompt_words(prompt, true));
             let before = place.and_then(|place| old[..place].iter().rfind(|old| is_spoken(reading, old.block)));
             let end =
@@ -194,7 +225,8 @@ fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], head
         }
         (Some(newest), None) => {
             let first = old.first().map_or(0, |old| old.block.number);
-            let place = if newest.number < first { "is before this digest" } else { "follows this digest" };
+            let follows = newest.number >= first || prompt_after == Some(newest.number);
+            let place = if follows { "follows this digest" } else { "is before this digest" };
             let _ = write!(text, "\nThe newest prompt (#{}) {place}.", newest.number);
         }
         (None, _) => {}
@@ -259,7 +291,7 @@ fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], head
 }
 
 /// Returns true if a block holds a prompt, and not a reply in a tool result.
-fn is_prompt(block: &Block) -> bool {
+pub fn is_prompt(block: &Block) -> bool {
     !block.words.is_empty() && block.kind != BlockKind::ToolResult
 }
 
@@ -327,7 +359,11 @@ fn write_lines(text: &mut String, details: &[Detail<'_>]) {
         if !std::mem::replace(&mut begun, true) {
             text.push_str("\nDetails, by block:");
         }
-        let of = subject(detail.old.block);
+        let mut of = subject(detail.old.block);
+        let reason = [Outdated::EditedLater, Outdated::Succeeded].into_iter().find_map(|reason| detail.outdated(reason));
+        if let Some(reason) = reason.filter(|_| !of.is_empty()) {
+            let _ = write!(of, ", {reason}");
+        }
         let _ = write!(text, "\n#{}", detail.old.block.number);
         if of != about && !of.is_empty() {
             let _ = write!(text, " {of}");
@@ -347,8 +383,7 @@ fn pieces<'a>(old: &DigestSource<'a>, conventions: &'a Conventions) -> Vec<Piece
     if verb == Some(ToolVerb::Plan) || is_confirmed || is_declined || old.own.trim().is_empty() {
         return Vec::new();
     }
-    let names = &conventions.inputs;
-    let is_patch = names.patch_starts.iter().any(|start| old.own.contains(start));
+    let is_patch = is_patch(old, conventions);
     let mut input = Reducible {
         kind: block.kind,
         tool: block.tool.as_deref(),
@@ -380,6 +415,31 @@ fn pieces<'a>(old: &DigestSource<'a>, conventions: &'a Conventions) -> Vec<Piece
     pieces
 }
 
+/// Takes their value from lines that a later edit replaces.
+fn ignore_replaced<'a>(old: &[DigestSource<'a>], pieces: &mut [Vec<Piece<'_>>], conventions: &Conventions) {
+    let mut replaced: FxHashSet<&str> = FxHashSet::default();
+    for (old, pieces) in old.iter().zip(pieces).rev() {
+        let is_replaced = |piece: &Piece<'_>| replaced.contains(without_number(&piece.text).trim_start_matches('+').trim());
+        for piece in pieces.iter_mut().filter(|piece| is_replaced(piece)) {
+            (piece.nameless, piece.salience) = (true, 0.0);
+        }
+        let is_patch = is_patch(old, conventions);
+        // The lines of a patch have a sign.
+        let side = |text: &'a str, sign: char| -> Vec<&'a str> {
+            let lines = text.lines().filter_map(|line| if is_patch { line.strip_prefix(sign) } else { Some(line) });
+            lines.map(str::trim).collect()
+        };
+        let written: FxHashSet<&str> = side(old.own, '+').into_iter().collect();
+        let lines = side(if is_patch { old.own } else { old.replaced }, '-').into_iter();
+        replaced.extend(lines.filter(|line| line.len() >= REPLACED_BYTES && !written.contains(line)));
+    }
+}
+
+/// Returns true if a call sends a patch.
+fn is_patch(old: &DigestSource<'_>, conventions: &Conventions) -> bool {
+    conventions.inputs.patch_starts.iter().any(|start| old.own.contains(start))
+}
+
 /// Returns the subject of a block: the tool and its target, or the speaker.
 fn subject(block: &Block) -> String {
     match (block.role, block.tool.as_deref()) {
@@ -404,7 +464,7 @@ mod tests {
         block.tool = Some(Box::new(Tool::new("T", verb, "/w/a.rs")));
         let inputs = InputNames { patch_starts: vec!["*** Begin Patch"], ..InputNames::default() };
         let conventions = Conventions { inputs, ..Conventions::default() };
-        let old = DigestSource { block: &block, content, own: content, words: &[], queued: &[], whole: false };
+        let old = DigestSource { block: &block, content, own: content, words: &[], queued: &[], whole: false, replaced: "" };
         let found = pieces(&old, &conventions);
         assert_eq!(found.iter().map(|piece| (&*piece.text, !piece.nameless)).collect::<Vec<_>>(), expected, "{content}");
     }
@@ -414,6 +474,26 @@ mod tests {
         check((BlockKind::ToolUse, ToolVerb::Plan), "write it", &[]);
         check((BlockKind::ToolResult, ToolVerb::Edit), "The file /w/a.rs has been updated.", &[]);
         check((BlockKind::ToolUse, ToolVerb::Edit), "let a = 2;\n  c();", &[("let a = 2;", true), ("  c();", true)]);
+    }
+
+    #[test]
+    fn lines_of_a_file_that_was_edited_later_have_no_numbers() {
+        let tool = |name: &str, verb| Some(Box::new(Tool::new(name, verb, "/w/src/a.rs")));
+        let mut read = Block::new(BlockKind::ToolResult, Role::ToolResult);
+        (read.number, read.tool) = (3, tool("Read", ToolVerb::Read));
+        read.usefulness.reasons = vec![(Outdated::ReadAgain, 12), (Outdated::EditedLater, 9)];
+        let edit = Block { tool: tool("Edit", ToolVerb::Edit), ..Block::new(BlockKind::ToolUse, Role::ToolUse) };
+        let source =
+            |block, own, replaced| DigestSource { block, content: own, own, replaced, words: &[], queued: &[], whole: false };
+        let old = [source(&read, "1→fn first() {}\n2→fn second() {}", ""), source(&edit, "fn other() {}", "fn second() {}")];
+        let conventions = Conventions::default();
+        let mut found: Vec<Vec<Piece<'_>>> = old.iter().map(|old| pieces(old, &conventions)).collect();
+        ignore_replaced(&old, &mut found, &conventions);
+        assert_eq!(found[0].iter().map(|piece| piece.nameless).collect::<Vec<_>>(), [false, true]);
+        let kept = KeptPieces { pieces: vec![true, false], ..KeptPieces::default() };
+        let mut text = String::new();
+        write_lines(&mut text, &[Detail { old: &old[0], pieces: &found[0], kept: &kept }]);
+        assert_eq!(text, "\nDetails, by block:\n#3 Read src/a.rs, edited in #9\nfn first() {}");
     }
 
     #[test]

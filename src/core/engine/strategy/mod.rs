@@ -12,7 +12,7 @@ mod select;
 mod tests;
 
 pub use automatic::{AutomaticFacts, AutomaticRule, LastAutomatic, Verdict};
-pub use digest::{Digest, DigestSource, bounded_words};
+pub use digest::{Digest, DigestSource, bounded_words, is_prompt};
 pub use level::{Context, reduce};
 pub use need::Need;
 pub use plan::{Left, Outlined, Shortened, Subject, Why, newest, plan_key, why_old};

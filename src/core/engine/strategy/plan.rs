@@ -170,7 +170,11 @@ pub struct Why {
 
 /// Returns the reason why a block is old.
 pub fn why_old(block: &Block) -> Why {
-    let Some((outdated, by)) = block.usefulness.outdated else { return Why::default() };
+    block.usefulness.outdated.map(why).unwrap_or_default()
+}
+
+/// Returns the words for a reason.
+pub fn why((outdated, by): (Outdated, BlockNumber)) -> Why {
     let words = match outdated {
         Outdated::Duplicate => "same as",
         Outdated::ReadAgain => "read again in",

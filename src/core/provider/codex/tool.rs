@@ -1,6 +1,6 @@
 //! Tool calls: determines the verb and the target of a tool call from its input.
 
-use crate::model::{Tool, ToolVerb};
+use crate::model::{Tool, ToolVerb, patch_in_text};
 use crate::provider::command::{one_line, printed_file, scope, unmarked};
 use crate::provider::tool_input::{Call, Input};
 use crate::provider::{files, json};
@@ -50,9 +50,10 @@ pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
 pub(in crate::provider) fn of_text(name: &str, input: &str) -> Call {
     let text = unmarked(input);
     let mut files = commands(text);
-    let tool = if text.contains(PATCH) {
-        files = patched(text).map(str::to_owned).collect();
-        patch(name, text)
+    let sent = patch_in_text(text, &[PATCH]);
+    let tool = if let Some(sent) = &sent {
+        files = patched(sent).map(str::to_owned).collect();
+        patch(name, sent)
     } else {
         match only_command(text) {
             Some((cmd, directory)) => command(name, &cmd, &directory),
@@ -61,7 +62,7 @@ pub(in crate::provider) fn of_text(name: &str, input: &str) -> Call {
             None => tool(name, ToolVerb::Other, text, text),
         }
     };
-    let refers = if tool.verb == ToolVerb::Edit { without_added(input) } else { input.to_owned() };
+    let refers = sent.map_or_else(|| input.to_owned(), |sent| without_added(&sent));
     Call { tool, files: files.iter().map(String::as_str).collect(), readable: None, refers }
 }
 
@@ -203,6 +204,11 @@ mod tests {
         let call = of_text("apply_patch", "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n+new\n*** End Patch\n");
         check(&call.tool, ToolVerb::Edit, "src/a.rs");
         assert_eq!(call.refers, "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n*** End Patch\n");
+        let script =
+            r#"const p = "*** Begin Patch\n*** Update File: src/a.rs\n+x\n*** End Patch"; text(await tools.apply_patch(p));"#;
+        let call = of_text("exec", script);
+        check(&call.tool, ToolVerb::Edit, "src/a.rs");
+        assert_eq!(call.refers, "*** Begin Patch\n*** Update File: src/a.rs\n*** End Patch\n");
     }
 
     #[test]

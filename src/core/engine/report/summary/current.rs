@@ -10,7 +10,6 @@ use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockKind, BlockNumber, InputNames, Role, ToolVerb, Turn};
 use crate::text::cut::cut;
 use rustc_hash::FxHashSet;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 const NARRATED: usize = 5;
@@ -256,29 +255,9 @@ pub(super) fn functions<'a>(
 
 /// Returns the names declared in the new text of an edit.
 fn declared(input: &str, names: &InputNames) -> Vec<String> {
-    let is_new = |key: &str| [&names.written, &names.edits, &names.patches].iter().any(|names| names.contains(&key));
-    let mut texts: Vec<String> = Vec::new();
-    match serde_json::from_str::<Value>(input) {
-        Ok(Value::Object(members)) => {
-            for (_, value) in members.iter().filter(|(key, _)| is_new(key)) {
-                match value {
-                    Value::String(text) => texts.push(text.clone()),
-                    Value::Array(edits) => {
-                        let new = |edit: &Value| {
-                            names.replacements.iter().find_map(|(_, after)| edit[*after].as_str()).map(str::to_owned)
-                        };
-                        texts.extend(edits.iter().filter_map(new));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        _ => texts.push(input.to_owned()),
-    }
-    let lines = texts.iter().flat_map(|text| {
-        let patch = names.patch_starts.iter().any(|start| text.contains(start));
-        text.lines().filter_map(move |line| if patch { line.strip_prefix('+') } else { Some(line) })
-    });
+    let text = names.written_texts(input);
+    let is_patch = names.patch_starts.iter().any(|start| text.contains(start));
+    let lines = text.lines().filter_map(|line| if is_patch { line.strip_prefix('+') } else { Some(line) });
     let named = lines.filter_map(declaration).filter(|name| !name.starts_with("impl") && !name.starts_with("type "));
     named
         .filter_map(|name| name.split_once(' ').map(|(_, name)| name.to_owned()))
