@@ -4,4 +4,4 @@ use super::{Setting, Stage};
 
 pub(crate) static STAGE: Stage = Stage { name: "budget", settings: &[BUDGET], run: |_, _| Ok(()), otherwise: |_, _| None };
 
-pub(crate) const BUDGET: Setting = Setting::switch("budget", false, "a window over its [budget] is compressed");
+pub(crate) const BUDGET: Setting = Setting::switch("budget", false, "compress a window that is over its [budget]");

@@ -13,15 +13,15 @@ use rustc_hash::FxHashSet;
 pub(crate) static STAGE: Stage =
     Stage { name: "condensation", settings: &[EDITS, CONDENSE, PAY_BACK_TURNS, CACHE_SECONDS], run, otherwise: |_, _| None };
 
-pub(crate) const EDITS: Setting = Setting::switch("edits", true, "contents are sent as the log has them");
-pub(crate) const CONDENSE: Setting = Setting::switch(
-    "condense",
-    false,
-    "stale blocks are compressed by the preset once the prompt cache has expired, or if that pays",
-);
+pub(crate) const EDITS: Setting = Setting::switch("edits", true, "send contents as changed by aperture commands");
+pub(crate) const CONDENSE: Setting =
+    Setting::switch("condense", false, "compress stale blocks by the preset once the prompt cache has expired, or if that pays");
 /// The longest time until the savings of such a change must exceed its cost, in turns; also the shortest time between two.
-pub(crate) const PAY_BACK_TURNS: Setting =
-    Setting { key: "pay_back_turns", default: SettingValue::Number(5), meaning: "back within this number of turns" };
+pub(crate) const PAY_BACK_TURNS: Setting = Setting {
+    key: "pay_back_turns",
+    default: SettingValue::Number(5),
+    meaning: "turns within which such a change must pay for itself",
+};
 pub(crate) const CACHE_SECONDS: Setting = Setting {
     key: "cache_seconds",
     default: SettingValue::Unset(300),

@@ -13,7 +13,7 @@ pub(crate) static STAGE: Stage = Stage {
     },
 };
 
-pub(crate) const EMIT: Setting = Setting::switch("emit", true, "changed bodies are sent, else the original ones");
+pub(crate) const EMIT: Setting = Setting::switch("emit", true, "send changed bodies; off: send each body as it came");
 
 fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireError> {
     passing.edits.extend(passing.offer.take());

@@ -10,7 +10,7 @@ pub(crate) static STAGE: Stage = Stage {
     otherwise: |_, facts| facts.api.map(|api| format!("{}, {} bytes", api.format(), facts.client_bytes)),
 };
 
-pub(crate) const INGEST: Setting = Setting::switch("ingest", true, "bodies are read, else they pass as streams");
+pub(crate) const INGEST: Setting = Setting::switch("ingest", true, "read bodies; off: pass them on unread");
 
 /// Reads the facts of a request; the second value is `None` if its body cannot be read.
 pub fn ingest<'b>(head: &RequestHead, body: &'b [u8]) -> (RequestFacts, Option<(RequestApi, RequestDocument<'b>)>) {

@@ -17,11 +17,12 @@ pub(crate) static STAGE: Stage =
     Stage { name: "injection", settings: &[INJECTION, MANIFEST, SELECTION, MEMORY, HEADERS], run, otherwise: |_, _| None };
 
 /// The switch of new texts; those that were added before stay.
-pub(crate) const INJECTION: Setting = Setting::switch("injection", true, "texts are added after new prompts:");
+pub(crate) const INJECTION: Setting = Setting::switch("injection", true, "add the texts of the next four to a new prompt");
 pub(crate) const MANIFEST: Setting = Setting::switch("manifest", true, "the manifest");
-pub(crate) const SELECTION: Setting = Setting::switch("selection", true, "focused blocks, pinned blocks that are gone");
+pub(crate) const SELECTION: Setting =
+    Setting::switch("selection", true, "focused blocks, and pinned blocks that the client dropped");
 pub(crate) const MEMORY: Setting =
-    Setting::switch("memory", true, "memories for a new session, if no hook of aperture sends them");
+    Setting::switch("memory", true, "memories for a new session, unless a hook of aperture sends them");
 pub(crate) const HEADERS: Setting =
     Setting::switch("headers", false, "headers of messages and parts since the last prompt, as in transcript --headers");
 

@@ -19,7 +19,7 @@ pub(crate) static STAGE: Stage = Stage {
     },
 };
 
-pub(crate) const PARSE: Setting = Setting::switch("parse", true, "and parsed, else nothing in them is changed");
+pub(crate) const PARSE: Setting = Setting::switch("parse", true, "parse the messages in bodies; off: change nothing in them");
 
 fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireError> {
     if passing.sessions.is_idle(&facts.session, &facts.line)? {

@@ -7,7 +7,7 @@ use crate::wire::session::Line;
 
 pub(crate) static STAGE: Stage = Stage { name: "reorder", settings: &[REORDER], run, otherwise: |_, _| None };
 
-pub(crate) const REORDER: Setting = Setting::switch("reorder", true, "added texts have a fixed order");
+pub(crate) const REORDER: Setting = Setting::switch("reorder", true, "keep added texts in a fixed order");
 
 fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireError> {
     let Some(body) = &passing.body else { return Ok(()) };

@@ -9,7 +9,7 @@ pub(crate) static STAGE: Stage = Stage { name: "tool", settings: &[OFFERED], run
 
 /// The switch of the offer; calls of an earlier one are put back in any case.
 pub(crate) const OFFERED: Setting =
-    Setting::switch("tool", true, "the model has the tool aperture, from the first request of a session on");
+    Setting::switch("tool", true, "give the model the tool aperture, from the first request of a session on");
 
 /// The tool by which the model manages its context window.
 pub const TOOL: ToolDefinition = ToolDefinition {

@@ -8,7 +8,7 @@ use crate::wire::WireError;
 
 pub(crate) static STAGE: Stage = Stage { name: "zones", settings: &[ZONES], run, otherwise: |_, _| None };
 
-pub(crate) const ZONES: Setting = Setting::switch("zones", true, "texts pinned to the top follow the first message");
+pub(crate) const ZONES: Setting = Setting::switch("zones", true, "put texts pinned to the top after the first message");
 
 fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireError> {
     let Some(body) = &passing.body else { return Ok(()) };
