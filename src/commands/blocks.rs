@@ -339,12 +339,17 @@ const COLUMNS: [Column; 12] = [
 /// Maximum width of a topic.
 const TOPIC: usize = 20;
 
+/// Returns the name of a state for people.
+pub fn state_name(state: State) -> &'static str {
+    if state == State::Evicted { "not sent" } else { state.name() }
+}
+
 fn cells(style: &Style, block: &BlockRow) -> Vec<Cell> {
+    let name = state_name(block.state);
     let state = match block.state {
-        State::Stale => Cell::new(style, Paint::Warning, block.state.name()),
-        State::Evicted => Cell::new(style, Paint::Dim, "not sent"),
-        State::Archived => Cell::new(style, Paint::Dim, block.state.name()),
-        _ => Cell::plain(block.state.name().to_owned()),
+        State::Stale => Cell::new(style, Paint::Warning, name),
+        State::Evicted | State::Archived => Cell::new(style, Paint::Dim, name),
+        _ => Cell::plain(name.to_owned()),
     };
     let mark = if block.error { "!" } else { "" };
     vec![

@@ -1,6 +1,6 @@
 //! `aperture show`: prints the content of blocks.
 
-use super::blocks::BlockRow;
+use super::blocks::{BlockRow, state_name};
 use crate::app::{CommandError, Env, refusal};
 use crate::engine::described;
 use crate::output::{Form, Paint, Report, Style, printable, time, tokens, unit};
@@ -98,7 +98,7 @@ impl Report for ShowReport {
             if !block.media.is_empty() {
                 facts.insert(0, described(block.kind, &block.media));
             }
-            facts.push(block.stale_reason.clone().unwrap_or_else(|| block.state.name().to_owned()));
+            facts.push(block.stale_reason.clone().unwrap_or_else(|| state_name(block.state).to_owned()));
             if let Some(turns) = block.turns_left.filter(|turns| *turns > 0) {
                 facts.push(format!("stale in ~{} unless used", crate::output::plural(turns as usize, "turn")));
             }

@@ -465,10 +465,7 @@ fn draw_foot(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look) {
             };
             Line::styled(clip(&text, width), bold)
         }
-        _ => Line::styled(
-            clip("Space mark · c compress · a archive · p pin · u undo · / search · ? keys · q leave", width),
-            look.dim(),
-        ),
+        _ => Line::styled(clip("? keys · q leave · Space mark · c compress · a archive · u undo · / search", width), look.dim()),
     };
     let second = match &screen.toast {
         _ if matches!(screen.mode, Mode::Confirm(_)) => {

@@ -94,6 +94,7 @@ impl Draft<'_> {
         self.revert(edits, marks)
     }
 
+    /// Returns the marks that restore those at a point of the log, in the order of their blocks.
     pub(super) fn marks_back(&self, point: OperationId) -> Vec<Mark> {
         let mut then: BTreeMap<(MarkAddress, MarkKind), &Mark> = BTreeMap::new();
         let mut now: BTreeMap<(MarkAddress, MarkKind), &Mark> = BTreeMap::new();
@@ -110,7 +111,9 @@ impl Draft<'_> {
                 ..(*last).clone()
             })
         });
-        back.collect()
+        let mut back: Vec<Mark> = back.collect();
+        back.sort_by_key(|mark| mark.number);
+        back
     }
 
     /// Returns the differences in content between two points of the log, block by block. Without `to`, compares with the current

@@ -27,7 +27,7 @@ impl Screen {
     pub fn why_disabled(&self, action: Action) -> Option<&'static str> {
         let needs_rows = "the window has no blocks";
         match action {
-            Action::Accept | Action::Deny if self.picture.proposals.is_empty() => Some("the model wishes nothing"),
+            Action::Accept | Action::Deny if self.picture.proposals.is_empty() => Some("no command of the model is pending"),
             Action::NextMatch | Action::PreviousMatch if self.matches.is_empty() => Some("nothing was searched: /"),
             Action::Level | Action::Difference if self.detail.is_none() => Some("go to a block: Enter opens a turn"),
             Action::Expand if !self.targets().iter().any(|number| self.is_short(*number)) => Some("it is not shortened"),

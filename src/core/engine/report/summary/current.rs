@@ -2,17 +2,20 @@
 
 use super::fit::fit;
 use super::plan::{Item, Status, plan};
-use super::sentences::salience;
+use super::sentences::{Sentence, salience};
 use super::turn::{REPLIED, TurnFacts, assents, edited_files, points_back, short_path};
 use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockKind, BlockNumber, InputNames, Role, ToolVerb, Turn};
 use crate::text::cut::cut;
+use crate::text::stop_words::is_function_word;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 const NARRATED: usize = 5;
+/// Minimum number of words that are not function words in a sentence of the narrative.
+const NARRATIVE_WORDS: usize = 4;
 const LISTED: usize = 8;
 /// Maximum number of words in the list of concepts.
 const CONCEPTS: usize = 5;
@@ -185,7 +188,8 @@ fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let said = |told: &TurnFacts<'_>| {
         // Of sentences with equal salience, the first is the most important.
         let said = told.reply_sentences();
-        let whole: Vec<_> = said.into_iter().filter(|(sentence, _)| !sentence.item).take(2).collect();
+        let tells = |sentence: &Sentence| !sentence.item && says_something(&sentence.text);
+        let whole: Vec<_> = said.into_iter().filter(|(sentence, _)| tells(sentence)).take(2).collect();
         let best = whole.into_iter().rev().max_by_key(|(sentence, _)| salience(sentence))?;
         (salience(&best.0) > 1).then(|| Part::said(best))
     };
@@ -198,6 +202,15 @@ fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
     ranked.sort_by_key(|(_, place, _)| *place);
     let last = || live.last()?.reply_sentences().first().copied().map(Part::said);
     if ranked.is_empty() { last().into_iter().collect() } else { ranked.into_iter().map(|(_, _, part)| part).collect() }
+}
+
+/// Returns true if a sentence can be understood without those around it: it names a file or code, or has some words. "The fix is
+/// complete" says too little.
+fn says_something(sentence: &str) -> bool {
+    let is_content = |word: &&str| word.contains(char::is_alphanumeric) && !is_function_word(&word.to_lowercase());
+    !sentence.is_ascii()
+        || sentence.contains(['`', '/'])
+        || sentence.split_whitespace().filter(is_content).count() >= NARRATIVE_WORDS
 }
 
 /// Returns commits, completed plan items, test results, fixed errors and the number of edits.
@@ -324,4 +337,22 @@ fn next(reading: &Analysis, live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part
     };
     let open = live.last().map(|told| told.open()).unwrap_or_default();
     plan.chain(open.into_iter().filter(|part| part.block.is_some_and(recent))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_of_the_narrative_can_be_understood_alone() {
+        for (sentence, expected) in [
+            ("The fix is complete.", false),
+            ("All of it is done now.", false),
+            ("The report is in `docs/research.md`.", true),
+            ("The till rounds each amount once, at the end.", true),
+            ("修正が完了しました。", true),
+        ] {
+            assert_eq!(says_something(sentence), expected, "{sentence}");
+        }
+    }
 }
