@@ -33,6 +33,8 @@ pub(super) fn without_tags<'a>(text: &'a str, conventions: &Conventions) -> Cow<
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     Plain(&'a str),
+    /// A plain line with spaces before it, which continues an item before it.
+    Indented(&'a str),
     /// An item of a list, without its marker.
     Item(&'a str),
     Heading(&'a str),
@@ -73,6 +75,7 @@ fn read<'a>(line: &'a str, conventions: &Conventions) -> Line<'a> {
     match item(trimmed) {
         Some(text) if is_noise(text, text, conventions) => Line::Break,
         Some(text) => Line::Item(text),
+        None if line.starts_with([' ', '\t']) => Line::Indented(trimmed),
         None => Line::Plain(trimmed),
     }
 }
@@ -83,6 +86,8 @@ fn item(line: &str) -> Option<&str> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let numbered = || line[digits..].strip_prefix(". ").or_else(|| line[digits..].strip_prefix(") ")).filter(|_| digits > 0);
     let text = bullet.or_else(numbered)?.trim_start();
+    // `• 1. x`: an item of a list in a list.
+    let text = item(text).filter(|_| bullet.is_some()).unwrap_or(text);
     let boxed = ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| text.strip_prefix(mark));
     Some(boxed.unwrap_or(text).trim())
 }

@@ -30,27 +30,27 @@ impl Sentence {
 pub fn sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
     let text = without_tags(ends(text), conventions);
     let mut found = Vec::new();
-    let mut paragraph = String::new();
+    let (mut paragraph, mut is_item) = (String::new(), false);
     let flush = |paragraph: &mut String, item: bool, found: &mut Vec<Sentence>| {
         let text = std::mem::take(paragraph);
         found.extend(crate::text::sentence::sentences(&text).filter_map(|part| sentence(&text[part], item)));
     };
     for line in lines(&text, conventions) {
-        match line {
-            Line::Plain(line) => {
-                if !paragraph.is_empty() {
-                    paragraph.push(' ');
-                }
-                paragraph.push_str(line);
+        let continues = matches!((line, is_item), (Line::Indented(_), _) | (Line::Plain(_), false));
+        if !continues {
+            flush(&mut paragraph, is_item, &mut found);
+            is_item = matches!(line, Line::Item(_));
+        }
+        if let Line::Plain(line) | Line::Indented(line) | Line::Item(line) = line {
+            // A terminal wraps `git-sync` behind its hyphen.
+            let is_within_word = paragraph.ends_with('-') && !paragraph.ends_with(" -");
+            if !paragraph.is_empty() && !is_within_word {
+                paragraph.push(' ');
             }
-            Line::Item(line) => {
-                flush(&mut paragraph, false, &mut found);
-                flush(&mut line.to_owned(), true, &mut found);
-            }
-            Line::Heading(_) | Line::Break => flush(&mut paragraph, false, &mut found),
+            paragraph.push_str(line);
         }
     }
-    flush(&mut paragraph, false, &mut found);
+    flush(&mut paragraph, is_item, &mut found);
     found
 }
 
@@ -67,7 +67,7 @@ pub(super) fn prompt_sentences(text: &str, conventions: &Conventions) -> Vec<Sen
     }
     if found.first().is_some_and(|first| first.leads) {
         let text = without_tags(ends(text), conventions);
-        let is_before = |line: &Line<'_>| matches!(line, Line::Plain(_) | Line::Break);
+        let is_before = |line: &Line<'_>| matches!(line, Line::Plain(_) | Line::Indented(_) | Line::Break);
         let next = lines(&text, conventions).into_iter().find(|line| !is_before(line));
         if let Some(Line::Heading(heading)) = next {
             found.splice(1..1, sentence(heading.strip_prefix("Plan: ").unwrap_or(heading), false));
@@ -192,6 +192,20 @@ mod tests {
         check("See [a.rs](src/a.rs:3) for v1.2 of it", &["See a.rs for v1.2 of it"]);
         check("修好了。还有吗？", &["修好了。", "还有吗？"]);
         check("", &[]);
+    }
+
+    #[test]
+    fn an_indented_line_continues_the_item_before_it() {
+        check(
+            "Look:\n\n• 1. The till printed nothing, so the process of git-\n     sync ended with status 1. It is a change.\n  2. And more\nDone here.",
+            &[
+                "Look:",
+                "The till printed nothing, so the process of git-sync ended with status 1.",
+                "It is a change.",
+                "And more",
+                "Done here.",
+            ],
+        );
     }
 
     #[test]
