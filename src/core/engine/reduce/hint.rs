@@ -1,17 +1,18 @@
 //! Describes a content in one line, for placeholders.
 
+use super::cause::is_message;
 use super::lines::{count_lines, lines, without_number};
 use super::marker::{HINT_CHARACTERS, OUTCOME_CHARACTERS};
 use super::outcome::{Results, results, verdicts};
-use super::output::is_envelope;
+use super::output::{is_envelope, is_of_program};
 use super::paths::is_path;
 use super::salience::{Style, declaration, heading};
 use super::search::hit;
 use super::{KeptPieces, Piece, Reducible, input, media, rendered};
 use crate::engine::report::numbers::count;
-use crate::engine::summary::{error_line, looks_up};
+use crate::engine::summary::error_line;
 use crate::engine::{mask, without_data};
-use crate::model::{BlockKind, Tool, ToolVerb, starts_with_any};
+use crate::model::{BlockKind, ToolVerb, starts_with_any};
 use crate::text::cut::{cut_name, one_line, with_ellipsis};
 use crate::text::names::file_name;
 use crate::text::sentence::sentences;
@@ -113,8 +114,8 @@ impl Parts {
             && verdicts(lines.iter().copied()).is_empty()
             && let Some((before, items)) = listed(&lines)
         {
-            let is_of_program = |tool: &Tool| tool.verb == ToolVerb::Run && !looks_up(tool, &tool.target);
-            return match input.tool.filter(|tool| is_of_program(tool)).and_then(|_| diagnostic(&lines)) {
+            let first = lines.iter().find(|line| is_of_program(input) && is_message(line, false));
+            return match first {
                 Some(first) => Parts { before: before.replacen("hit", "message", 1), items: vec![tidy(first)], is_outcome: true },
                 None => Parts { before, items, is_outcome: false },
             };
@@ -222,12 +223,6 @@ fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
     Some((what, names.filter(|name| !name.is_empty()).collect()))
 }
 
-/// Returns the first of lines that name a file, a line and a column, as compilers print them.
-fn diagnostic<'a>(lines: &[&'a str]) -> Option<&'a str> {
-    let has_column = |text: &str| text.split_once(':').is_some_and(|(column, _)| column.parse::<u32>().is_ok());
-    lines.iter().copied().find(|line| hit(line).is_some()).filter(|line| hit(line).is_some_and(|(.., text)| has_column(text)))
-}
-
 /// The beginning of a text on one line, without brackets and control characters.
 pub(super) fn tidy(text: &str) -> String {
     // Before anything is cut: half a credential is not known as one.
@@ -284,6 +279,7 @@ fn cut_words(text: &str, characters: usize, words: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Tool;
     use crate::model::{Conventions, Image, InputNames, Media};
 
     fn input(content: &str) -> Reducible<'_> {

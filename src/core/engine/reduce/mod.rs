@@ -4,6 +4,7 @@
 //! whole session at once. The strategy also enforces the common properties of all reducers (shorter or unchanged, milder levels are
 //! longer, token limits), so that a reducer only handles its own content.
 
+mod cause;
 mod code;
 mod difference;
 mod hint;
@@ -34,11 +35,15 @@ use crate::engine::content::encoded;
 use crate::model::NO_MEDIA;
 use crate::model::{BlockKind, Conventions, Media, Tool};
 use input::Rest;
+use salience::exit_code;
 use std::borrow::Cow;
+use std::iter::once;
 use std::ops::Range;
 
 /// Tokens that a summarized content may take, as the estimate has them.
 pub const SUMMARIZED_TOKENS: f64 = 120.0;
+/// Bytes up to which a line says the exit code of a call, and no more.
+const EXIT_CODE_BYTES: usize = 40;
 
 /// Input of a reducer.
 #[derive(Clone, Copy)]
@@ -126,8 +131,12 @@ fn weigh_additions(pieces: &mut [Piece<'_>], input: &Reducible<'_>) {
         reminder = reminder.or_else(opened).filter(|end| input.content.contains(end.as_str()));
         let is_comment = is_page && text.starts_with("<!--") && text.ends_with("-->");
         let ends = reminder.as_ref().is_some_and(|end| text.ends_with(end.as_str()));
-        if reminder.is_some() || is_comment || output::is_envelope(place, &piece.text, input.conventions) {
+        let is_status = output::is_envelope(place, &piece.text, input.conventions);
+        if reminder.is_some() || is_comment || is_status {
             (piece.nameless, piece.salience) = (true, 0.0);
+        }
+        if is_status {
+            piece.lines = 0;
         }
         if ends {
             reminder = None;
@@ -199,9 +208,11 @@ impl<'a> Outline<'a> {
     /// `kept` has one element for each of [`Outline::texts`]. A text without kept pieces becomes the marker line, with the held
     /// parts.
     pub fn rendered(&self, content: &str, kept: &[KeptPieces], marker: &str) -> Option<String> {
+        let is_output = self.parts.iter().all(|part| part.style == Style::Output);
         match (self.text(), kept) {
             (None, kept) => self.assembled(content, kept, marker),
             (Some(pieces), [kept]) if kept.is_none() => Some(behind(marker, held(pieces))),
+            (Some(pieces), [kept]) if is_output => Some(behind(marker, rendered(pieces, &with_exit_code(pieces, kept)))),
             (Some(pieces), [kept]) => Some(behind(marker, rendered(pieces, kept))),
             (Some(_), _) => None,
         }
@@ -235,6 +246,16 @@ impl<'a> Outline<'a> {
 /// The held pieces alone, each on lines of its own.
 fn held(pieces: &[Piece<'_>]) -> String {
     pieces.iter().filter(|piece| piece.held).map(|piece| &*piece.text).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the kept pieces of the output of a call that failed with its exit code: it stays wherever another line does.
+fn with_exit_code(pieces: &[Piece<'_>], kept: &KeptPieces) -> KeptPieces {
+    let is_failure = |piece: &Piece<'_>| piece.text.len() <= EXIT_CODE_BYTES && exit_code(once(&*piece.text)).is_some();
+    let mut kept = kept.clone();
+    if let Some(code) = pieces.iter().take(output::ENVELOPE_LINES).position(is_failure) {
+        kept.pieces[code] = true;
+    }
+    kept
 }
 
 /// Returns a text after a marker line; if one of them is empty, only the other one.

@@ -1,13 +1,16 @@
 //! Output of commands: builds, tests, logs, stack traces. Lines that only repeat a form count once, frames of libraries little.
 
+use super::cause::Causes;
 use super::lines::{lines, visible, without_number};
 use super::nesting::nest;
+use super::outcome::failed_test;
 use super::piece::pieces_of_line;
 #[cfg(test)]
 use super::piece::salience;
 use super::salience::Style;
 use super::{Piece, Reducible, json};
-use crate::model::{BlockKind, Conventions, starts_with_any};
+use crate::engine::summary::looks_up;
+use crate::model::{BlockKind, Conventions, ToolVerb, starts_with_any};
 use crate::text::errors::is_end_of_program;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
@@ -20,17 +23,38 @@ const LIBRARIES: &[&str] = &[
 ];
 const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
 /// Lines at the beginning of a result among which are those that the client adds.
-const ENVELOPE_LINES: usize = 6;
-/// Prefixes of lines with which tools report progress, and suffixes of those that report a success among many,
+pub(super) const ENVELOPE_LINES: usize = 6;
+/// Prefixes of lines with which tools report progress or name their own help, and suffixes of those that report a success among many,
 /// or that a package has no tests.
 const PROGRESS: &[&str] = &[
-    "=== RUN ", "=== PAUSE ", "=== CONT ", "--- PASS: ", "ok  \t", "Compiling ", "Checking ", "Downloading ", "Downloaded ",
-    "Unpacking ", "Fetching ", "Installing ", "Collecting ", "Using cached ", "Get:", "Preparing to unpack ",
+    "=== RUN ",
+    "=== PAUSE ",
+    "=== CONT ",
+    "--- PASS: ",
+    "ok  \t",
+    "Compiling ",
+    "Checking ",
+    "Downloading ",
+    "Downloaded ",
+    "Unpacking ",
+    "Fetching ",
+    "Installing ",
+    "Collecting ",
+    "Using cached ",
+    "Get:",
+    "Preparing to unpack ",
     "Selecting previously ",
+    "Finished ",
+    "go: downloading ",
+    "note: run with `RUST_BACKTRACE",
+    "For more information about ",
 ];
 const SUCCESS: &[&str] = &[" ... ok", " ... ignored", "[no test files]"];
 /// Salience of the first line that says why a program ended.
 const FIRST_FAILURE: f32 = 0.03;
+/// Salience of the cause of a failure, and of an address as the last line.
+const CAUSE: f32 = 0.005;
+const RESULT: f32 = 0.003;
 /// Bytes of a line from which on JSON in it is taken apart.
 const JSON_BYTES: usize = 400;
 
@@ -42,12 +66,12 @@ pub(super) fn fits(input: &Reducible<'_>) -> bool {
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut pieces: Vec<Piece<'a>> = Vec::new();
     let mut forms: FxHashSet<String> = FxHashSet::default();
-    let mut library = false;
     let mut step: Option<(String, usize)> = None;
     let mut has_failed = false;
-    for line in lines(input.content) {
-        let logged = logged(&line).map(|(step, text)| (step.to_owned(), visible(&text.replace("^[", "\u{1b}")).into_owned()));
-        let (name, line) = logged.map_or((None, line), |(name, text)| (Some(name), Cow::Owned(text)));
+    let all: Vec<(Option<String>, Cow<'a, str>)> = lines(input.content).into_iter().map(apart).collect();
+    let of_libraries = of_libraries(&all);
+    let mut causes = is_of_program(input).then(|| Causes::new(all.iter().any(|(_, line)| failed_test(line).is_some())));
+    for ((name, line), of_library) in all.into_iter().zip(of_libraries) {
         if name.is_none() || name.as_ref() != step.as_ref().map(|(known, _)| known) {
             step = name.map(|name| (name, pieces.len()));
             pieces.extend(step.iter().map(|(name, _)| Piece { lines: 0, ..Piece::line(Cow::Owned(name.clone())) }));
@@ -59,16 +83,16 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
             continue;
         }
         let text = line.trim();
-        let frame = FRAMES.iter().any(|start| text.starts_with(start));
-        // The line of the source that a frame is at follows it.
-        let source = library && !frame && line.starts_with("    ");
-        library = frame && LIBRARIES.iter().any(|part| text.contains(part));
-        let again = library || source || !forms.insert(form(text));
-        let nameless = starts_with_any(own_text(text), PROGRESS) || SUCCESS.iter().any(|end| text.ends_with(end));
+        let again = of_library || !forms.insert(form(text));
+        let is_progress = starts_with_any(own_text(text), PROGRESS) || SUCCESS.iter().any(|end| text.ends_with(end));
+        let nameless = of_library || is_progress;
         let is_failure = !again && is_end_of_program(text) && !std::mem::replace(&mut has_failed, true);
+        causes.iter_mut().filter(|_| starts_with_any(text, FRAMES)).for_each(Causes::close);
+        let is_cause = !again && !is_progress && causes.as_mut().is_some_and(|causes| causes.take(&line));
         pieces.extend(pieces_of_line(line, Style::Output).into_iter().map(|piece| Piece {
             salience: match () {
                 () if is_failure => FIRST_FAILURE,
+                () if is_cause => CAUSE,
                 () if again => piece.salience / 4.0,
                 () => piece.salience,
             },
@@ -79,12 +103,50 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
         }));
     }
     nest(&mut pieces);
+    let last = pieces.iter_mut().rfind(|piece| !piece.text.trim().is_empty());
+    if let Some(last) = last.filter(|last| causes.is_some() && is_address(last.text.trim())) {
+        last.salience = RESULT;
+    }
     pieces
+}
+
+/// True for the output of a command that does not only look something up.
+pub(super) fn is_of_program(input: &Reducible<'_>) -> bool {
+    input.tool.is_some_and(|tool| tool.verb == ToolVerb::Run && !looks_up(tool, &tool.target))
+}
+
+/// True for a line that is only the address of something, such as the page of what a program made.
+fn is_address(line: &str) -> bool {
+    line.starts_with("https://") && !line.contains(char::is_whitespace)
 }
 
 /// Returns a line without the name of its task, which a runner of tasks puts before each line of an output.
 pub(super) fn own_text(line: &str) -> &str {
     line.strip_prefix('[').and_then(|rest| Some(rest.split_once("] ")?.1.trim_start())).unwrap_or(line)
+}
+
+/// Returns the step of a line in a log and the rest of the line; no step for any other line.
+fn apart(line: Cow<'_, str>) -> (Option<String>, Cow<'_, str>) {
+    let logged = logged(&line).map(|(step, text)| (step.to_owned(), visible(&text.replace("^[", "\u{1b}")).into_owned()));
+    logged.map_or((None, line), |(name, text)| (Some(name), Cow::Owned(text)))
+}
+
+/// Returns which lines are frames of libraries: the frame with its place, its number and name before it, and its source behind it.
+fn of_libraries(lines: &[(Option<String>, Cow<'_, str>)]) -> Vec<bool> {
+    let mut found: Vec<bool> = Vec::with_capacity(lines.len());
+    let mut before = false;
+    for (place, (_, line)) in lines.iter().enumerate() {
+        let text = line.trim();
+        let is_frame = starts_with_any(text, FRAMES);
+        let is_source = before && !is_frame && line.starts_with("    ");
+        before = is_frame && LIBRARIES.iter().any(|part| text.contains(part));
+        found.push(before || is_source);
+        let is_name = |line: &str| line.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        if before && place > 0 && is_name(&lines[place - 1].1) {
+            found[place - 1] = true;
+        }
+    }
+    found
 }
 
 /// Returns the job with its step and the text of a line in the log of a CI run, which separates them by tabs and a time.
@@ -134,8 +196,8 @@ fn form(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::reduce::outline;
-    use crate::model::{Tool, ToolVerb};
+    use crate::engine::reduce::{KeptPieces, outline};
+    use crate::model::Tool;
 
     #[test]
     fn lines_of_one_form_count_once() {
@@ -182,6 +244,50 @@ mod tests {
         let outline = outline(&input).unwrap();
         let nameless: Vec<bool> = outline.texts().flatten().map(|piece| piece.nameless).collect();
         assert_eq!(nameless, [true, true, false, true, true, true, true, false]);
+    }
+
+    #[test]
+    fn the_exit_code_of_a_failed_call_stays_with_its_lines() {
+        let conventions = Conventions {
+            envelope_lines: vec!["Chunk ID: ", "Process exited with code 0"],
+            envelope_titles: vec!["Output:"],
+            ..Conventions::default()
+        };
+        let long = "a line that is left out, of some length, and longer than the mark that is in its place";
+        for (content, expected) in [
+            ("Exit code 2\nLONG\nerror: no", "Exit code 2\n…\nerror: no"),
+            ("Chunk ID: 1\nProcess exited with code 2\nOutput:\nerror: no", "Process exited with code 2\nerror: no"),
+            ("Chunk ID: 1\nProcess exited with code 0\nOutput:\nall is well", "all is well"),
+            ("LONG\nExit code 0\nerror: no", "…\nerror: no"),
+            ("Exit code 2\n   Compiling a_b v1\nerror: no", "Exit code 2\n…\nerror: no"),
+        ] {
+            let content = content.replace("LONG", long);
+            let outline = outline(&Reducible { conventions: &conventions, ..input(&content) }).unwrap();
+            let mut kept = KeptPieces::none(outline.texts().flatten().count());
+            *kept.pieces.last_mut().unwrap() = true;
+            assert_eq!(outline.rendered(&content, &[kept], "").unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn the_cause_of_a_failure_and_the_result_of_a_program_weigh_more() {
+        let tool = Tool::new("Bash", ToolVerb::Run, "make all");
+        let lookup = Tool::new("Bash", ToolVerb::Run, "cat log.txt");
+        let content = "--- FAIL: TestTill (0.01s)\n    till_test.go:7: price = 2, want 3\nFAIL\nhttps://a.b/c/7";
+        let weights = |tool| -> Vec<f32> {
+            let input = Reducible { tool: Some(tool), ..input(content) };
+            pieces(&input).iter().map(|piece| piece.salience).collect()
+        };
+        let error = salience("error: none", Style::Output);
+        assert_eq!(weights(&tool), [error, CAUSE, error, RESULT]);
+        assert_eq!(weights(&lookup), [error, 0.0, error, 0.0]);
+    }
+
+    #[test]
+    fn frames_of_libraries_have_no_names() {
+        let content = "stack backtrace:\n   0: core::panicking::panic\n             at /rustc/a1/library/core/src/panicking.rs:9:5\n   1: till::price\n             at ./src/till.rs:4:9";
+        let nameless: Vec<bool> = pieces(&input(content)).iter().map(|piece| piece.nameless).collect();
+        assert_eq!(nameless, [false, true, true, false, false]);
     }
 
     #[test]

@@ -194,14 +194,15 @@ pub fn rendered(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
         let from = place;
         place += (from..pieces.len()).take_while(|place| !is_kept(*place)).count();
         let gap = &pieces[from..place];
-        if gap.iter().all(|piece| piece.text.trim().is_empty()) {
+        if gap.iter().all(is_unsaid) {
             // Blank lines need no mark, and more than one says no more.
-            push_piece(&mut text, &gap[0]);
+            gap.iter().filter(|piece| piece.lines > 0).take(1).for_each(|piece| push_piece(&mut text, piece));
             continue;
         }
         let mark = mark(pieces, from..place);
         let bytes: usize = gap.iter().map(|piece| piece.text.len() + 1).sum();
-        let is_inner = from > 0 && place < pieces.len();
+        // Progress is not what a reader misses.
+        let is_inner = from > 0 && place < pieces.len() && gap.iter().any(|piece| !piece.nameless);
         if bytes <= if is_inner { FILLED_BYTES.max(mark.len() + 1) } else { mark.len() + 1 } {
             gap.iter().for_each(|piece| push_piece(&mut text, piece));
             continue;
@@ -226,6 +227,11 @@ pub fn rendered(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
     text
 }
 
+/// True for a piece that says nothing, or only the status of a call: it is left out without a mark.
+fn is_unsaid(piece: &Piece<'_>) -> bool {
+    piece.text.trim().is_empty() || piece.lines == 0 && piece.nameless
+}
+
 /// Renders the kept pieces of a text as an extract, without its indentation. A gap between them is `…`, and in a file that was read
 /// the number of the line after it. What is omitted before and after them has no mark.
 pub fn extract(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
@@ -248,7 +254,8 @@ pub fn extract(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
         }
         is_listed = is_bare;
         let line = without_number(&piece.text);
-        let is_gap = next > 0 && pieces[next..place].iter().any(|piece| !without_number(&piece.text).trim().is_empty());
+        let is_blank = |piece: &Piece<'_>| is_unsaid(piece) || without_number(&piece.text).trim().is_empty();
+        let is_gap = next > 0 && !pieces[next..place].iter().all(is_blank);
         next = place + 1;
         if piece.inline {
             text.push_str(if is_gap { " … " } else { "" });

@@ -2,6 +2,7 @@
 
 use super::Reducible;
 use super::lines::{is_numbered, without_number};
+use super::outcome::commit;
 use crate::model::{BlockKind, ToolVerb};
 use crate::text::errors::{is_error, is_warning};
 use aho_corasick::AhoCorasick;
@@ -55,10 +56,10 @@ pub fn line_kind(line: &str, style: Style) -> Option<LineKind> {
     if style == Style::Code {
         return declaration(text).map(|_| LineKind::Declaration);
     }
-    if !outcomes(text).is_empty() {
+    if !outcomes(text).is_empty() || commit(text).is_some() {
         return Some(LineKind::Total);
     }
-    if is_error(text) {
+    if is_error(text) || has_failed_cell(text) {
         return Some(LineKind::Error);
     }
     if is_warning(text) {
@@ -68,6 +69,17 @@ pub fn line_kind(line: &str, style: Style) -> Option<LineKind> {
         return Some(LineKind::Heading);
     }
     (style == Style::Output && declaration(text).is_some()).then_some(LineKind::Declaration)
+}
+
+/// Cells of a table in which a check that failed is named.
+const FAILED_CELLS: &[&str] = &["fail", "failed", "failure", "error", "FAIL", "FAILED", "FAILURE", "ERROR"];
+
+/// True for the row of a table that says in a cell of its own that something failed.
+pub(super) fn has_failed_cell(line: &str) -> bool {
+    let cells = || line.split(['\t', '|', '│']).flat_map(|part| part.split("  "));
+    ["fail", "error", "FAIL", "ERROR"].iter().any(|word| line.contains(word))
+        && cells().nth(1).is_some()
+        && cells().any(|cell| FAILED_CELLS.contains(&cell.trim()))
 }
 
 /// Words that follow a number in the totals of programs.
@@ -193,6 +205,11 @@ mod tests {
             ("warning: unused variable", Style::Output, Some(LineKind::Warning)),
             ("test result: FAILED. 12 passed; 1 failed; 0 ignored", Style::Output, Some(LineKind::Total)),
             (" 3 files changed, 10 insertions(+), 2 deletions(-)", Style::Output, Some(LineKind::Total)),
+            ("[main 1a2b3c4] Round once", Style::Output, Some(LineKind::Total)),
+            ("build\tfail\t1m29s\thttps://a.b/c", Style::Output, Some(LineKind::Error)),
+            ("  12:5  error  No semicolon  semi", Style::Output, Some(LineKind::Error)),
+            ("| build | failed |", Style::Output, Some(LineKind::Error)),
+            ("| build | Failed | it can fail |", Style::Output, None),
             ("## Usage", Style::Prose, Some(LineKind::Heading)),
             ("**Steps**", Style::Prose, Some(LineKind::Heading)),
             ("#include <a.h>", Style::Code, None),

@@ -1,6 +1,8 @@
 //! Hits of a search: `path:12:text`, by file, each file named once.
 
+use super::cause::is_message;
 use super::lines::{are_most_lines, lines};
+use super::output::is_of_program;
 use super::{Piece, Reducible};
 use crate::model::{BlockKind, ToolVerb};
 use std::borrow::Cow;
@@ -11,7 +13,9 @@ const HITS_PERCENT: usize = 60;
 /// Returns true for output of `grep`, `rg` and the search tools of clients.
 pub(super) fn fits(input: &Reducible<'_>) -> bool {
     let searches = input.tool.is_some_and(|tool| matches!(tool.verb, ToolVerb::Search | ToolVerb::Run));
-    let is_hit = |line: &str| hit(line).is_some();
+    // The messages of a compiler are not hits.
+    let is_program = is_of_program(input);
+    let is_hit = |line: &str| hit(line).is_some() && !(is_program && is_message(line, false));
     input.kind == BlockKind::ToolResult && searches && are_most_lines(input.content, is_hit, 3, HITS_PERCENT)
 }
 

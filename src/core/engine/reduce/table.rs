@@ -1,6 +1,8 @@
 //! Tables: rows under their header.
 
 use super::lines::lines;
+use super::piece::salience;
+use super::salience::Style;
 use super::{Piece, Reducible};
 use crate::model::BlockKind;
 
@@ -21,11 +23,12 @@ pub(super) fn fits(input: &Reducible<'_>) -> bool {
 pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut pieces: Vec<Piece<'a>> = Vec::new();
     let mut header = None;
+    let style = Style::detect(input);
     for line in lines(input.content) {
         let row = is_row(&line);
         let under = header.filter(|_| row);
         header = if row { header.or(Some(pieces.len())) } else { None };
-        pieces.push(Piece { under, ..Piece::line(line) });
+        pieces.push(Piece { under, salience: salience(&line, style), ..Piece::line(line) });
     }
     pieces
 }
