@@ -14,6 +14,9 @@ pub struct Call {
     pub refers: String,
 }
 
+/// Members whose value is a pattern.
+const PATTERNS: &[&str] = &["exclude", "glob", "include", "pattern", "query", "regex"];
+
 /// The members of an input, in order.
 pub struct Input<'a> {
     pub whole: &'a str,
@@ -41,8 +44,10 @@ impl<'a> Input<'a> {
         self.texts.iter().map(|(_, text)| text.as_ref()).find(|text| !text.is_empty())
     }
 
+    /// Returns the members that name files. A pattern names none.
     pub fn files(&self) -> Vec<String> {
-        self.texts.iter().filter(|(_, text)| files::is_file(text)).map(|(_, text)| text.to_string()).collect()
+        let members = self.texts.iter().filter(|(name, text)| !PATTERNS.contains(&&**name) && files::is_file(text));
+        members.map(|(_, text)| text.to_string()).collect()
     }
 
     pub fn parameters(&self) -> u32 {

@@ -90,13 +90,14 @@ fn unambiguous<'a>(path: &'a str, others: &[&str]) -> &'a str {
 }
 
 /// Returns the home directory that contains a directory, if it has the usual form.
-fn home(directory: &str) -> Option<&str> {
+pub(super) fn home(directory: &str) -> Option<&str> {
     let rest = directory.strip_prefix("/home/").or_else(|| directory.strip_prefix("/Users/"))?;
     let name = rest.split('/').next().filter(|name| !name.is_empty())?;
     Some(&directory[..directory.len() - rest.len() + name.len()])
 }
 
-/// Resolves a path against a directory, without `.` and `..`.
+/// Resolves a path against a directory, without `.` and `..`. One that begins with the last components of the directory is from above
+/// it: the directory of a call can be that after its `cd`.
 fn absolute(directory: &str, path: &str) -> String {
     if let Some((home, rest)) = home(directory).zip(path.strip_prefix("~/")) {
         return absolute("", &format!("{home}/{rest}"));
@@ -111,6 +112,9 @@ fn absolute(directory: &str, path: &str) -> String {
         return absolute("", &format!("{directory}\\{path}"));
     }
     let rooted = path.starts_with('/') || directory.starts_with('/');
+    let mut starts = path.match_indices('/').skip(1).map(|(end, _)| &path[..end]);
+    let start = starts.find_map(|start| directory.strip_suffix(start).filter(|above| above.ends_with('/')));
+    let directory = start.unwrap_or(directory);
     let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
     let mut parts: Vec<&str> = Vec::new();
     for part in whole.split('/').filter(|part| !matches!(*part, "" | ".")) {
@@ -139,6 +143,9 @@ mod tests {
             ("", "e.rs", "e.rs"),
             (r"c:\w\shop", r"src\a.rs", r"C:\w\shop\src\a.rs"),
             ("/w", "c:/w/b.rs", r"C:\w\b.rs"),
+            ("/w/a/b", "a/b/f.rs", "/w/a/b/f.rs"),
+            ("/w/a/b", "b/f.rs", "/w/a/b/b/f.rs"),
+            ("/w/xa/b", "a/b/f.rs", "/w/xa/b/a/b/f.rs"),
         ] {
             assert_eq!(absolute(directory, path), expected, "{path}");
         }
