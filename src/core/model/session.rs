@@ -1,4 +1,4 @@
-use super::{Block, BlockNumber, Conventions, Damage, Event, Fault, Flags, Origin, Row, RowKind, WaitingPrompts};
+use super::{Block, BlockNumber, Conventions, Damage, Event, Fault, Flags, Key, Origin, Row, RowKind, WaitingPrompts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -170,6 +170,14 @@ impl Session {
         let words: Vec<_> = changes.map(|(place, prompt)| (before(place), prompt)).collect();
         let has_rows = !words.is_empty() && self.rows.iter().any(|row| row.flags.any(Flags::ATTACHMENT));
         if has_rows { Vec::new() } else { words }
+    }
+
+    /// Returns the blocks of compactions that repeat words of a person: an earlier block has them.
+    pub fn repeated_words(&self) -> FxHashSet<BlockNumber> {
+        let mut said: FxHashSet<Key> = FxHashSet::default();
+        let spoken = self.blocks.iter().filter(|block| !block.words.is_empty());
+        let is_compaction = |block: &Block| self.rows[block.row as usize].kind == RowKind::Boundary;
+        spoken.filter(|block| !said.insert(block.hash) && is_compaction(block)).map(|block| block.number).collect()
     }
 
     /// Joins the segments of one file, in file order, and numbers its blocks.

@@ -7,7 +7,7 @@ use crate::text::shell::{SimpleCommand, Word, simple_commands};
 word_lists! {
     "command_heads.txt":
     WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE, LOOKUPS, TRIVIAL, GENERIC, RUNS_TARGETS, RUNS_SCRIPTS,
-    PUBLISHING, GROUPS, LEAVES, WRAPPER_VALUES,
+    PUBLISHING, GROUPS, LEAVES, WRAPPER_VALUES, SHOWS_TEXTS,
 }
 
 /// Words in the head of a command that tell what it is for, and the purpose.
@@ -72,6 +72,12 @@ pub fn is_lookup(program: &str) -> bool {
 /// Returns true if a head says nothing about a project, as `ls`.
 pub fn is_trivial(head: &str) -> bool {
     TRIVIAL.contains(&head.split(' ').next().unwrap_or_default())
+}
+
+/// Returns true if the output of a command with this head can be a text of others: a file, a log, a page.
+pub fn shows_texts(head: &str) -> bool {
+    is_trivial(head)
+        || SHOWS_TEXTS.iter().any(|known| head.strip_prefix(known).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
 }
 
 /// Returns true if a head names something that the project defines: a target, a task, a script, a program of its own. A model knows others.

@@ -30,6 +30,11 @@ pub fn is_verdict(line: &str) -> bool {
     VERDICTS.iter().any(|sign| starts_with(line, sign) && ends(sign))
 }
 
+/// Returns true if a line begins as one that reports a failure: a verdict, `--- FAIL: `, `Traceback`.
+pub fn begins_failure(line: &str) -> bool {
+    is_verdict(line) || STARTS.iter().any(|sign| starts_with(line, sign))
+}
+
 /// Returns true if a line says why a program ended: a verdict or a panic.
 pub fn is_end_of_program(line: &str) -> bool {
     is_verdict(line) || line.contains(PANIC)
@@ -70,6 +75,7 @@ mod tests {
             ("", false, false, false),
         ] {
             assert_eq!((is_error(line), is_verdict(line), is_warning(line)), (error, verdict, warning), "{line}");
+            assert_eq!(begins_failure(line), error && !line.starts_with(['s', 't']) && line != "errors: none", "{line}");
             assert_eq!(is_end_of_program(line), verdict || line.contains("panicked"), "{line}");
         }
     }

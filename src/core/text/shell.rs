@@ -136,14 +136,24 @@ pub struct Document {
 
 /// Returns the here-documents that `cat` or `tee` write into files, in order, without those in which the shell substitutes.
 pub fn documents(command: &str) -> Vec<Document> {
+    here_documents(command).into_iter().filter_map(|(line, name, text)| document(line, name, text)).collect()
+}
+
+/// Returns the first line with a word of the text that a command of the program in `start` reads from a here-document.
+pub fn first_line_of_document(command: &str, start: &str) -> Option<String> {
+    let (_, _, text) = here_documents(command).into_iter().find(|(line, _, _)| line.contains(start))?;
+    text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// Returns the here-documents of a command, each with the line that starts it, its delimiter and its text.
+fn here_documents(command: &str) -> Vec<(&str, &str, String)> {
     let lines: Vec<&str> = command.split_inclusive('\n').collect();
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(line) = lines.get(at) {
         at += 1;
         let Some(name) = delimiter(line) else { continue };
         let Some(length) = lines[at..].iter().position(|line| line.trim() == name) else { continue };
-        let text = lines[at..at + length].concat();
-        found.extend(document(line, name, text));
+        found.push((*line, name, lines[at..at + length].concat()));
         at += length + 1;
     }
     found

@@ -27,7 +27,7 @@ pub use compose::{
 };
 pub use export::{SectionError, section, with_section};
 pub use facts::SessionFacts;
-pub use failures::error_lines::{Subject, call_error, missing_program};
+pub use failures::error_lines::{Subject, call_error, lost_failure, missing_program};
 pub use forgotten::{FORGOTTEN_FILE, Forgotten};
 pub use induce::{induce, of_one_session};
 pub use intent::{Intent, intent};

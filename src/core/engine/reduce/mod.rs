@@ -26,7 +26,8 @@ mod table;
 pub use hint::hint;
 pub use lines::{numbered, shown, without_number};
 pub use media::described;
-pub use outcome::{commit, passed_and_failed};
+pub use outcome::{commit, has_failed_tests, passed_and_failed};
+pub use output::own_text;
 pub use piece::{ALWAYS, KeptPieces, Line, Piece, extract, names, rendered};
 pub use salience::{Style, declaration};
 

@@ -63,6 +63,15 @@ pub fn test_totals(lines: &[&str]) -> Vec<Total> {
     sorted(lines.iter().rev().map(|line| outcomes(line)).find(is_of_tests).unwrap_or_default())
 }
 
+/// Returns true if a test in an output failed.
+pub fn has_failed_tests(lines: &[&str]) -> bool {
+    fails(&test_totals(lines))
+}
+
+fn fails(totals: &[Total]) -> bool {
+    totals.iter().any(|(number, word)| *number > 0 && is_failure(word))
+}
+
 /// Returns the number of passed and of failed tests in an output by its totals; `None` if it has none. Lines of single tests do not count:
 /// they may be the end of a longer output, and a later run may print no such lines.
 pub fn passed_and_failed(content: &str) -> Option<(u64, u64)> {
@@ -125,7 +134,7 @@ pub fn results(lines: &[&str], is_error: bool, error: Option<String>) -> Results
         totals = sorted(lines.iter().rev().map(|line| outcomes(line)).find(|totals| !totals.is_empty()).unwrap_or_default());
     }
     let (has_totals, has_commits) = (!totals.is_empty(), !commits.is_empty());
-    let has_failed = totals.iter().any(|(number, word)| *number > 0 && is_failure(word));
+    let has_failed = fails(&totals);
     let test = if has_failed { lines.iter().find_map(|line| failed_test(line)) } else { None };
     let is_said = |line: &&&str| line_kind(line, Style::Output) == Some(LineKind::Error) && !is_exit_code(line);
     // The subject of a commit can name an error.

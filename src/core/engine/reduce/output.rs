@@ -121,7 +121,7 @@ fn is_address(line: &str) -> bool {
 }
 
 /// Returns a line without the name of its task, which a runner of tasks puts before each line of an output.
-pub(super) fn own_text(line: &str) -> &str {
+pub fn own_text(line: &str) -> &str {
     line.strip_prefix('[').and_then(|rest| Some(rest.split_once("] ")?.1.trim_start())).unwrap_or(line)
 }
 

@@ -1,10 +1,11 @@
 //! The line of a failed result that tells the error, and whether it speaks of the call or of the code at hand.
 
-use crate::engine::reduce::{declaration, shown, without_number};
+use crate::engine::reduce::{declaration, has_failed_tests, own_text, shown, without_number};
 use crate::model::Conventions;
-use crate::text::command_heads::is_lookup;
-use crate::text::errors::{is_verdict, is_warning};
+use crate::text::command_heads::{head, is_lookup, shows_texts};
+use crate::text::errors::{begins_failure, is_verdict, is_warning};
 use crate::text::lists::word_lists;
+use crate::text::shell::simple_commands;
 use std::borrow::Cow;
 
 word_lists! { "error_lines.txt": ASIDES, FAILURE_WORDS, ENVIRONMENT, USAGE, MISSING, OWN_CODE }
@@ -76,6 +77,25 @@ pub fn is_silent_failure(text: &str, programs: &[&str], conventions: &Convention
     // The last command of a chain can be the missing one.
     let is_missing = |line: &str| missing_program(line).is_some_and(|missing| programs.contains(&missing));
     is_verdict || is_missing(lines.last().unwrap_or(first))
+}
+
+/// Returns the line in the output of a command that tells that a program of it failed, where the exit code is that of another one: the
+/// totals of tests, or a line of the program. What programs print of other texts tells nothing.
+pub fn lost_failure<'a>(command: &str, output: &'a str) -> Option<&'a str> {
+    let simple = simple_commands(command);
+    let is_lost = simple.iter().skip(1).any(|simple| !simple.is_after_success);
+    let heads: Vec<String> = simple.iter().filter(|simple| !simple.is_piped).filter_map(head).collect();
+    if !is_lost || heads.iter().all(|head| shows_texts(head)) {
+        return None;
+    }
+    let names: Vec<&str> = heads.iter().filter_map(|head| head.split(' ').next()).collect();
+    let lines: Vec<&str> = output.lines().collect();
+    let is_failure = |line: &&str| {
+        let line = own_text(line);
+        begins_failure(line) || missing_program(line).is_some_and(|missing| names.contains(&missing))
+    };
+    let total = || lines.iter().rfind(|line| has_failed_tests(&[line])).filter(|_| has_failed_tests(&lines));
+    lines.iter().find(|line| is_failure(line)).or_else(total).map(|line| line.trim())
 }
 
 /// The rank from which on a line is the last word of a program.
@@ -340,6 +360,29 @@ mod tests {
             "zsh:1: no matches found: b*",
             Subject::MissingName,
         );
+    }
+
+    #[test]
+    fn a_failure_can_be_lost_behind_a_pipe() {
+        for (command, output, expected) in [
+            ("go test ./... 2>&1 | tail -5", "--- FAIL: TestA (0.1s)\nFAIL", true),
+            ("run all | tail -3", "[test] --- FAIL: TestA (0.1s)\nok", true),
+            ("run all | tail -3", "Totals: 21 passed, 5 failed (26 items)", true),
+            ("run all | tail -3", "Totals: 21 passed, 0 failed\n2 errors found in a log", false),
+            ("git push origin HEAD 2>&1 | tail -6", " ! [rejected] a -> a\nerror: failed to push some refs", true),
+            ("git rebase main 2>&1 | tail -2", "error: could not apply 1a2b3c4... x", true),
+            ("cd x; git ls-remote | sed -n 1p", "fatal: unable to access 'x'", true),
+            ("frob a; echo done", "zsh:1: command not found: frob\ndone", true),
+            ("git push", "error: none", false),
+            ("git add a && git push", "error: none", false),
+            ("git log --oneline | head", "error: a subject", false),
+            ("gh issue view 7 2>&1; echo $?", "error: what they saw", false),
+            ("cat a.log | tail; rg error src", "fatal: in a log", false),
+            ("go test ./... | tail -1", "ok  \ta/b\t0.1s", false),
+            ("ls; git status --short", "errors.go\nerror_test.go", false),
+        ] {
+            assert_eq!(lost_failure(command, output).is_some(), expected, "{command}: {output}");
+        }
     }
 
     #[test]

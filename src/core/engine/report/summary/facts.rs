@@ -3,12 +3,14 @@
 use super::cleaning::{unshortened, without_tags};
 use super::{Contents, Part, is_client_command, is_reply};
 use crate::engine::analysis::Successes;
-use crate::engine::memory::{Subject, call_error};
+use crate::engine::memory::{Subject, call_error, lost_failure};
 use crate::engine::reduce::{commit, passed_and_failed};
 use crate::engine::{Analysis, plural};
-use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Outdated, Role, Tool, ToolVerb, Turn, starts_with_any};
+use crate::model::{
+    Block, BlockKind, BlockNumber, Conventions, Flags, Key, Outdated, Role, Tool, ToolVerb, Turn, starts_with_any,
+};
 use crate::text::command_heads::{head, heads, is_lookup};
-use crate::text::shell::{SimpleCommand, simple_commands};
+use crate::text::shell::{SimpleCommand, first_line_of_document, simple_commands};
 use rustc_hash::FxHashMap;
 
 /// The outcome of a turn.
@@ -75,6 +77,10 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
     blocks.iter().filter(|block| block.kind == BlockKind::ToolResult).for_each(|block| successes.add(block, block.target()));
     let continued = blocks.iter().rposition(|block| matches!(block.role, Role::Assistant | Role::ToolUse)).unwrap_or_default();
     let settled = settled(&blocks, contents);
+    // A target is the command on one line.
+    let calls = blocks.iter().filter(|block| is_commit(block) && contents.contains_key(&block.number));
+    let command = |block: &&Block| Some((block.call?, conventions.inputs.written_texts(contents.get(&block.number)?)));
+    let commands: FxHashMap<Key, String> = calls.copied().filter_map(|block| command(&block)).collect();
     let mut edited: FxHashMap<&str, usize> = FxHashMap::default();
     for (place, block) in blocks.iter().enumerate() {
         let row = &reading.session.rows[block.row as usize];
@@ -116,7 +122,9 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
             if commits(tool) {
                 let shown: Vec<String> = content.lines().filter_map(commit).map(|(_, subject)| subject.to_owned()).collect();
                 // A quiet commit prints nothing.
-                let subjects = if shown.is_empty() { quiet_commit(tool).into_iter().collect() } else { shown };
+                let is_quiet = shown.is_empty() && lost_failure(&tool.target, content).is_none();
+                let command = block.call.and_then(|call| commands.get(&call)).map_or(&*tool.target, String::as_str);
+                let subjects = if is_quiet { quiet_commits(command) } else { shown };
                 facts.commits.extend(subjects.iter().map(|text| Part::new(text, block.number)));
             }
         }
@@ -135,7 +143,8 @@ fn settled(blocks: &[&Block], contents: &Contents) -> usize {
         let content = contents.get(&block.number).map_or("", String::as_str);
         let Some(tool) = block.tool.as_deref().filter(|tool| tool.verb == ToolVerb::Run && !block.error) else { return false };
         let passed = || runs_tests(&tool.target) && passed_and_failed(content).is_some_and(|(_, failed)| failed == 0);
-        passed() || commits(tool) && (quiet_commit(tool).is_some() || content.lines().any(|line| commit(line).is_some()))
+        let is_quiet = || !quiet_commits(&tool.target).is_empty() && lost_failure(&tool.target, content).is_none();
+        passed() || commits(tool) && (content.lines().any(|line| commit(line).is_some()) || is_quiet())
     };
     let proof = results().find(|(_, block)| is_proof(block)).map_or(0, |(place, _)| place);
     let late = results().nth(RESULTS_AFTER).map_or(0, |(place, _)| place);
@@ -191,19 +200,33 @@ fn commits(tool: &Tool) -> bool {
     (has("git commit") || has("git merge")) && !is_trial
 }
 
-/// Returns the subject of a commit of which git prints nothing; `None` if the command makes none.
-fn quiet_commit(tool: &Tool) -> Option<String> {
-    let commands = simple_commands(&tool.target);
-    let commit = commands.iter().find(|command| head(command).is_some_and(|head| head == "git commit"))?;
-    let words: Vec<&str> = commit.words.iter().map(|word| word.text.as_str()).collect();
-    // Short options can be one word: `-qam`.
-    let has = |word: &str, long: &str, short: char| {
-        word == long || word.starts_with('-') && !word.starts_with("--") && word.contains(short)
-    };
-    let is_quiet = words.iter().any(|word| has(word, "--quiet", 'q'));
-    let message = words.iter().position(|word| has(word, "--message", 'm')).and_then(|at| words.get(at + 1));
-    let subject = message.and_then(|message| message.lines().next()).filter(|line| !line.contains("$("));
-    is_quiet.then(|| subject.map_or_else(|| "a commit".to_owned(), |subject| subject.trim().to_owned()))
+/// Returns true for a call that can make a commit.
+pub(super) fn is_commit(block: &Block) -> bool {
+    block.kind == BlockKind::ToolUse && block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Run && commits(tool))
+}
+
+/// Returns the subjects of the commits of a command of which git prints nothing.
+fn quiet_commits(command: &str) -> Vec<String> {
+    let commands = simple_commands(command);
+    let commits = commands.iter().filter(|command| head(command).is_some_and(|head| head == "git commit"));
+    let subjects = commits.filter_map(|commit| {
+        let words: Vec<&str> = commit.words.iter().map(|word| word.text.as_str()).collect();
+        // Short options can be one word, with the value of the last: `-qam`, `-mtext`.
+        let of_option = |word: &'_ str, long: &str, short: char| match word.strip_prefix(long) {
+            Some(value) => Some(value.trim_start_matches('=').to_owned()),
+            None if word.starts_with("--") => None,
+            None => Some(word.strip_prefix('-')?.split_once(short)?.1.to_owned()),
+        };
+        let is_quiet = words.iter().any(|word| of_option(word, "--quiet", 'q').is_some());
+        let message = words.iter().zip(words.iter().skip(1).chain([&""])).find_map(|(word, next)| {
+            of_option(word, "--message", 'm').map(|value| if value.is_empty() { (*next).to_owned() } else { value })
+        });
+        let stated =
+            message.as_deref().and_then(|message| message.trim_start().lines().next()).filter(|line| !line.contains("$("));
+        let subject = stated.map(|line| line.trim().to_owned()).or_else(|| first_line_of_document(command, "git commit"));
+        is_quiet.then(|| subject.unwrap_or_else(|| "a commit".to_owned()))
+    });
+    subjects.collect()
 }
 
 /// Returns the outcomes of a turn, the most important first.
@@ -244,6 +267,21 @@ pub fn is_of_client(reading: &Analysis, block: &Block) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quiet_commit_has_the_first_line_of_its_message() {
+        for (command, expected) in [
+            ("git commit -q -m 'ci: move (all)\n\nBecause.\n\nCo-Authored-By: A' && git push -q", &["ci: move (all)"] as &[&str]),
+            ("git commit -q -F - <<'EOF' && git push\nAdd a (b)\n\nc\nEOF", &["Add a (b)"]),
+            ("git commit -qm \"$(cat <<'EOF'\n\nFix it\n\nc\nEOF\n)\"", &["Fix it"]),
+            ("git commit -qam one; git commit -q -mtwo", &["one", "two"]),
+            ("git commit --quiet --message=one", &["one"]),
+            ("git commit -q --amend --no-edit", &["a commit"]),
+            ("git commit -m one", &[]),
+        ] {
+            assert_eq!(quiet_commits(command), expected, "{command}");
+        }
+    }
 
     #[test]
     fn a_command_that_runs_tests_is_known() {

@@ -202,7 +202,7 @@ pub fn needed(reading: &Analysis) -> Vec<BlockNumber> {
     let verb = |block: &Block| block.tool.as_deref().map(|tool| tool.verb);
     let tells = |block: &&Block| match block.kind {
         BlockKind::Text => matches!(block.role, Role::User | Role::Assistant),
-        BlockKind::ToolUse => matches!(verb(block), Some(ToolVerb::Plan | ToolVerb::Edit)),
+        BlockKind::ToolUse => matches!(verb(block), Some(ToolVerb::Plan | ToolVerb::Edit)) || facts::is_commit(block),
         BlockKind::ToolResult => block.error || verb(block) == Some(ToolVerb::Run),
         _ => false,
     };
@@ -230,9 +230,10 @@ impl<'a> Told<'a> {
     }
 
     fn of(reading: &'a Analysis, contents: &'a Contents, turns: impl Iterator<Item = &'a Turn>) -> Told<'a> {
-        let queued = reading.session.queued_words();
+        let (queued, repeated) = (reading.session.queued_words(), reading.session.repeated_words());
         let turns = turns.map(|turn| {
             let mut facts = turn::turn_facts(reading, contents, turn, is_live(reading, turn));
+            facts.replied.retain(|part| part.block.is_none_or(|block| !repeated.contains(&block)));
             let typed = queued
                 .iter()
                 .filter(|(before, _)| reading.block(*before).is_some_and(|block| block.position.turn == turn.number));
