@@ -26,18 +26,18 @@ fn turns_are_printed_in_their_forms() {
         format!("{}{}", outcome.stdout, outcome.stderr)
     };
     expect![[r#"
-        turn 1  21:05 do the big job · edited 2 files  #1..#47
-        turn 2  23:50 go · answered  #48..#49
-        turn 3  23:50 go · answered  #50..#51
-        turn 4  23:50 go · asks  #52..#53
+        turn 1  do the big job… · edited 2 files  #1..#47
+        turn 2  23:50 go on · answered  #48..#49
+        turn 3  23:50 go on · answered  #50..#51
+        turn 4  23:50 go on · asks  #52..#53
     "#]]
     .assert_eq(&screen(&["1..", "--as", "header"]));
     expect![[r#"
-        turn 2  23:50 go · answered  #48..#49
+        turn 2  23:50 go on · answered  #48..#49
           asked: go on
           said: The retry limit is 3.
 
-        turn 4  23:50 go · asks  #52..#53
+        turn 4  23:50 go on · asks  #52..#53
           asked: go on
           said: Is the cache warm?
           open: Is the cache warm?
@@ -45,19 +45,19 @@ fn turns_are_printed_in_their_forms() {
     "#]]
     .assert_eq(&screen(&["2,4", "--as", "summary"]));
     expect![[r#"
-        turn 2  23:50 go · answered  #48..#49
+        turn 2  23:50 go on · answered  #48..#49
         [#48 user]
         go on
         [#49 assistant]
         The retry limit is 3.
 
-        turn 3  23:50 go · answered  #50..#51
+        turn 3  23:50 go on · answered  #50..#51
         [#50 user]
         go on
         [#51 assistant]
         The parser keeps comments.
 
-        turn 4  23:50 go · asks  #52..#53
+        turn 4  23:50 go on · asks  #52..#53
         [#52 user]
         go on
         [#53 assistant]
@@ -67,24 +67,24 @@ fn turns_are_printed_in_their_forms() {
     "#]]
     .assert_eq(&screen(&["2..9", "--as", "full"]));
     expect![[r#"
-        turn 1  21:05 do the big job · edited 2 files  #1..#47
+        turn 1  do the big job… · edited 2 files  #1..#47
           asked: Please do the big job ALPHA
           changed: src/small.py, src/new.py
           said: The answer is 42.
 
-        turn 2  23:50 go · answered  #48..#49
+        turn 2  23:50 go on · answered  #48..#49
         [#48 user]
         go on
         [#49 assistant]
         The retry limit is 3.
 
-        turn 3  23:50 go · answered  #50..#51
+        turn 3  23:50 go on · answered  #50..#51
         [#50 user]
         go on
         [#51 assistant]
         The parser keeps comments.
 
-        turn 4  23:50 go · asks  #52..#53
+        turn 4  23:50 go on · asks  #52..#53
         [#52 user]
         go on
         [#53 assistant]
@@ -121,11 +121,11 @@ fn a_model_asks_for_turns() {
     say(&sandbox, "@recall(turns 2, 3, summary)");
     expect![[r#"
         aperture: @recall(turns 2, 3, summary): Recalled from earlier in this session, as it was then:
-        turn 2  23:50 go · answered  #48..#49
+        turn 2  23:50 go on · answered  #48..#49
           asked: go on
           said: The retry limit is 3.
 
-        turn 3  23:50 go · answered  #50..#51
+        turn 3  23:50 go on · answered  #50..#51
           asked: go on
           said: The parser keeps comments.
     "#]]
@@ -348,6 +348,6 @@ fn a_turn_is_told_by_what_came_of_it() {
     assert_eq!(outcomes.take(4).collect::<Vec<_>>(), ["answered", "committed", "answered", "answered"]);
     let text = summary["current"]["text"].as_str().unwrap();
     // The plan was left behind.
-    assert!(text.contains("state: answered") && !text.contains("Draw the door"), "{text}");
+    assert!(text.contains("state: last turn: answered") && !text.contains("Draw the door"), "{text}");
     assert!(text.contains("Round once") && !text.contains("init"), "{text}");
 }

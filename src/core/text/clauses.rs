@@ -1,13 +1,13 @@
 //! Clauses of prose that can name a subject, in their own words and spelling.
 
 use super::lists::word_sets;
-use super::stop_words::is_stop_word;
+use super::stop_words::{is_function_word, is_stop_word};
 use super::words::spaced;
 use std::ops::Range;
 
 word_sets! {
     "function_words.txt":
-    ASSENTS, BREAKS, CONJUNCTIONS, COPULAS, DETERMINERS, EDGES, INTENTIONS, LIGHT_NOUNS, OPENINGS, PRONOUNS, QUESTIONS, REQUESTS, STEPS,
+    ASSENTS, BREAKS, CONJUNCTIONS, COPULAS, DETERMINERS, EDGES, GOES_ON, INTENTIONS, LIGHT_NOUNS, OPENINGS, PRONOUNS, QUESTIONS, REQUESTS, STEPS,
     SUBJECTS, TRAILERS,
 }
 
@@ -124,6 +124,19 @@ pub fn is_request(clause: &str) -> bool {
     let is_before_article = words.next().is_some_and(|word| DETERMINERS.contains(word.as_str()));
     let class = class(&first);
     REQUESTS.contains(first.as_str()) || class == Class::Edge || class != Class::Break && is_before_article
+}
+
+/// Returns true if a short prompt asks for an action, and not only to continue: it begins with a verb of requests, or with a word before
+/// a pronoun.
+pub fn is_order(prompt: &str) -> bool {
+    let plain = |word: &str| word.trim_end_matches(['.', '!', ',']).to_lowercase();
+    let mut words = prompt.split_whitespace().map(plain);
+    let first = words.next().unwrap_or_default();
+    let word = first.as_str();
+    let is_known = STEPS.contains(word) || REQUESTS.contains(word) || EDGES.contains(word);
+    let is_before_pronoun = !is_stop_word(word) && words.next().is_some_and(|next| matches!(next.as_str(), "it" | "them"));
+    let is_verb = word == "do" || !is_function_word(word) && !QUESTIONS.contains(word) && !GOES_ON.contains(word);
+    is_verb && (is_known || is_before_pronoun) && !prompt.ends_with('?')
 }
 
 /// Returns true if a clause states or asks something instead of naming it: it has a form of `be` or `have`, or begins as a question.
@@ -271,6 +284,26 @@ mod tests {
         let mut found = Vec::new();
         clauses(sentence, false, |clause| found.push(clause));
         assert_eq!(found, expected, "{sentence}");
+    }
+
+    #[test]
+    fn an_order_has_a_verb_of_requests() {
+        for (prompt, expected) in [
+            ("commit", true),
+            ("do 0.54.0", true),
+            ("install usage4shop", true),
+            ("ship it", true),
+            ("Fix tests.", true),
+            ("continue", false),
+            ("try again", false),
+            ("is it", false),
+            ("commit?", false),
+            ("hello there", false),
+            ("prompt one", false),
+            ("the end", false),
+        ] {
+            assert_eq!(is_order(prompt), expected, "{prompt}");
+        }
     }
 
     #[test]

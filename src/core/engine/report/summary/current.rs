@@ -8,6 +8,7 @@ use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionS
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockKind, BlockNumber, InputNames, Role, ToolVerb, Turn};
+use crate::text::clauses::is_order;
 use crate::text::cut::cut;
 use crate::text::stop_words::is_function_word;
 use rustc_hash::FxHashSet;
@@ -113,7 +114,15 @@ fn changed(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
 
 /// Returns the requests of the first and the latest prompt, each with a label.
 fn objective(live: &[&TurnFacts<'_>]) -> Vec<Part> {
-    let mut prompts = live.iter().filter_map(|told| goal(&told.asked));
+    let mut prompts = live.iter().enumerate().filter_map(|(at, told)| {
+        // Only the newest prompt is known by what it agrees to.
+        let offer =
+            at.checked_sub(1).and_then(|before| live[before].open().into_iter().rfind(|part| part.text.ends_with(['?', '？'])));
+        let accepted = || {
+            Some(vec![told.asked.first()?.clone(), Part { text: format!("(to: {})", offer.as_ref()?.text), ..offer.clone()? }])
+        };
+        goal(&told.asked).or_else(|| accepted().filter(|_| at + 1 == live.len() && assents(&told.asked)))
+    });
     let labelled = |label: &str, mut parts: Vec<Part>| {
         parts[..1].iter_mut().for_each(|part| part.text.insert_str(0, label));
         parts
@@ -138,7 +147,7 @@ pub(super) fn wish(asked: &[Part]) -> Option<&Part> {
     let first = asked.first()?;
     let words: usize = asked.iter().map(|part| part.text.split_whitespace().count()).sum();
     let is_short = words < 3 && first.text.is_ascii() && !first.text.starts_with('/');
-    if is_short || assents(asked) || is_client_command(&first.text) {
+    if is_short && !is_order(&first.text) || assents(asked) || is_client_command(&first.text) {
         return None;
     }
     let long = |part: &&Part| part.text.split_whitespace().count() >= 4 && !is_role(part);
@@ -224,7 +233,7 @@ fn achieved(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let fixed = live.iter().map(|told| told.facts.fixed.len()).sum();
     let count =
         |number: usize, name: &str, what: &str| (number > 0).then(|| Part::counted(format!("{} {what}", plural(number, name))));
-    let counts = [count(files.len(), "file", "edited"), count(fixed, "error", "made good")];
+    let counts = [count(files.len(), "file", "edited"), count(fixed, "error", "fixed")];
     subjects.into_iter().chain(done.take(3)).chain(counts.into_iter().flatten()).collect()
 }
 
@@ -234,7 +243,7 @@ fn files(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let blocks = || live.iter().rev().flat_map(|told| told.turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
     let with = |verb: ToolVerb| blocks().filter(move |block| is_call(block, verb) && !block.error);
     let used = with(ToolVerb::Edit).chain(with(ToolVerb::Read));
-    distinct(used.map(|block| Part::new(short_path(block.target(), directory), block.number)), LISTED)
+    distinct(used.map(|block| Part::new(&short_path(block.target(), directory), block.number)), LISTED)
 }
 
 /// Returns the first parts with different texts, at most `most`.
@@ -315,6 +324,7 @@ fn concepts(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
 fn state(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let Some(last) = live.last() else { return Vec::new() };
     let mut parts: Vec<Part> = last.outcomes.iter().map(|outcome| Part::counted(outcome.words())).collect();
+    parts[..1].iter_mut().for_each(|part| part.text.insert_str(0, "last turn: "));
     // The last test result is valid until the tests run again.
     let tests = live.iter().rev().skip(1).find_map(|told| told.facts.tests);
     if let Some((passed, failed, block)) = tests.filter(|_| last.facts.tests.is_none()) {

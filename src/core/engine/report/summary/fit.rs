@@ -13,7 +13,9 @@ const SHORT_SENTENCE_TOKENS: u32 = 28;
 const TOPIC_WORDS: usize = 4;
 /// Words of a topic that is cut, at least: shorter phrases only introduce one, such as `one last thing`.
 const LEAST_TOPIC_WORDS: usize = 4;
-word_lists! { "fit.txt": LINKS, OPEN_WORDS }
+/// Words of a topic that is cut with a meaning of their own, below which it says nothing.
+const TELLING_WORDS: usize = 2;
+word_lists! { "fit.txt": pub(super) LINKS, OPEN_WORDS }
 
 impl PointKind {
     pub fn label(self) -> &'static str {
@@ -159,13 +161,14 @@ pub(super) struct HeaderParts {
     pub outcomes: Vec<String>,
 }
 
-/// Reduces the header to a token limit: removes the second entry of each list first, then names, topic words and the time.
-pub(super) fn header(mut parts: HeaderParts, bound: u32) -> Headline {
+/// Reduces the header to a token limit: removes the second entry of each list first, then names, topic words and the time. The flag is
+/// true if its topic says something.
+pub(super) fn header(mut parts: HeaderParts, bound: u32) -> (Headline, bool) {
     loop {
         let text = parts.text();
         let tokens = o200k(&text);
         if tokens <= bound {
-            return Headline { text, tokens };
+            return (Headline { text, tokens }, parts.tells());
         }
         if parts.names.len() > 1 {
             parts.names.pop();
@@ -176,24 +179,24 @@ pub(super) fn header(mut parts: HeaderParts, bound: u32) -> Headline {
         } else if parts.names.is_empty() && parts.topic.len() == TOPIC_WORDS && !parts.when.is_empty() {
             // The topic says more than the time of day.
             parts.when.clear();
-        } else if parts.names.is_empty() && parts.topic.len() > 2 {
+        } else if parts.names.is_empty() && parts.topic.len() > 1 {
             parts.shorten_topic();
-        } else if parts.names.pop().is_none() && (parts.topic.len() < 2 || parts.topic.pop().is_none()) {
-            if !std::mem::take(&mut parts.when).is_empty() || parts.topic.pop().is_some() {
-                continue;
-            }
+        } else if parts.names.pop().is_none() && std::mem::take(&mut parts.when).is_empty() && parts.topic.pop().is_none() {
             let text = cut(&parts.text(), bound);
-            return Headline { tokens: o200k(&text), text };
+            return (Headline { tokens: o200k(&text), text }, false);
         }
     }
 }
 
-/// Returns the number of words of a topic up to one that says something; of a topic that is cut, up to the end of a phrase.
-fn topic_end(words: &[String], is_cut: bool) -> usize {
-    let bare = |word: &String| word.to_lowercase().trim_end_matches([',', ';', ':', '.']).to_owned();
+/// Returns the number of words of a topic that is cut, up to the end of a phrase and one that says something.
+fn topic_end(words: &[String]) -> usize {
     let ends = |at: &usize| LINKS.contains(&&*bare(&words[*at])) || words[at - 1].ends_with([',', ';', ':', '.', '?', '!', ')']);
-    let end = (LEAST_TOPIC_WORDS..words.len()).rev().find(ends).filter(|_| is_cut).unwrap_or(words.len());
+    let end = (LEAST_TOPIC_WORDS..words.len()).rev().find(ends).unwrap_or(words.len());
     end - words[..end].iter().skip(1).rev().take_while(|word| OPEN_WORDS.contains(&&*bare(word))).count()
+}
+
+fn bare(word: &str) -> String {
+    word.to_lowercase().replace('\u{2019}', "'").trim_end_matches([',', ';', ':', '.']).to_owned()
 }
 
 impl HeaderParts {
@@ -202,10 +205,24 @@ impl HeaderParts {
         self.is_cut = true;
     }
 
+    /// Returns the words of the topic that are shown: of one that is cut, up to the end of a phrase.
+    fn shown(&self) -> &[String] {
+        &self.topic[..if self.is_cut { topic_end(&self.topic) } else { self.topic.len() }]
+    }
+
+    /// Returns true if the topic is whole, or if what is shown of it says something.
+    fn tells(&self) -> bool {
+        let telling = self.shown().iter().filter(|word| !OPEN_WORDS.contains(&&*bare(word)));
+        !self.is_cut || telling.count() >= TELLING_WORDS
+    }
+
     fn text(&self) -> String {
-        let topic = self.topic[..topic_end(&self.topic, self.is_cut)].join(" ");
-        let topic = topic.trim_end_matches([',', ';', ':', '.', '-', '(', '"']);
-        let front = [&*self.when, topic].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+        let shown = self.shown().join(" ");
+        let topic = match shown.trim_end_matches([',', ';', ':', '.', '-', '(', '"']) {
+            topic if self.is_cut && !topic.is_empty() && !topic.ends_with('…') => with_ellipsis(topic),
+            topic => topic.to_owned(),
+        };
+        let front = [&*self.when, &*topic].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         let all = [front, self.names.join(" "), self.outcomes.join(", ")];
         all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ")
     }
@@ -240,12 +257,16 @@ mod tests {
             let topic = topic.split(' ').map(str::to_owned).collect();
             assert_eq!(HeaderParts { topic, is_cut: true, ..HeaderParts::default() }.text(), expected);
         };
-        check("we can add token usage as that's now", "we can add token usage");
-        check("update the long readme with complete", "update the long readme");
-        check("before you reply, are we sure", "before you reply, are we sure");
-        check("fix the tax rounding", "fix the tax rounding");
-        check("what will happen if I change", "what will happen if I change");
-        check("rename all of the", "rename all");
+        check("we can add token usage as that's now", "we can add token usage…");
+        check("update the long readme with complete", "update the long readme…");
+        check("before you reply, are we sure", "before you reply, are we sure…");
+        check("fix the tax rounding", "fix the tax rounding…");
+        check("what will happen if I change", "what will happen if I change…");
+        check("rename all of the", "rename all…");
+        check("Per step 7c I’m", "Per step 7c…");
+        check("the old one is [secret:token] of", "the old one is [secret:token]…");
+        let whole = HeaderParts { topic: vec!["what".into(), "is".into(), "it?".into()], ..HeaderParts::default() };
+        assert_eq!(whole.text(), "what is it?");
     }
 
     #[test]
@@ -257,13 +278,13 @@ mod tests {
             outcomes: vec!["12 passed".into(), "committed".into()],
             is_cut: false,
         };
-        let short = |bound| header(parts.clone(), bound).text;
+        let short = |bound| header(parts.clone(), bound).0.text;
         assert_eq!(short(99), "21:05 tax rounding · tax.rs new.rs · 12 passed, committed");
         assert!(short(12).ends_with("· 12 passed"), "{}", short(12));
         assert_eq!(short(3), "12 passed");
         let (topic, outcomes) = (vec!["/shop:explore".into()], vec!["edited 1 file".into()]);
         let one = HeaderParts { when: "21:05".into(), topic, outcomes, ..HeaderParts::default() };
         let expected = "/shop:explore · edited 1 file";
-        assert_eq!(header(one, o200k(expected)).text, expected);
+        assert_eq!(header(one, o200k(expected)).0.text, expected);
     }
 }

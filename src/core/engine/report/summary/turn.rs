@@ -3,17 +3,19 @@
 use super::cleaning::unshortened;
 use super::current::wish;
 use super::facts::{Facts, Outcome, answered, facts, is_of_client, outcomes_of};
-use super::fit::{HeaderParts, fit, header};
+use super::fit::{HeaderParts, LINKS, fit, header};
 use super::sentences::{Sentence, decides, prompt_sentences, salience, sentences};
 use super::{
     Contents, Fillable, HEADER_TOKENS, Headline, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply, own_words,
 };
+use crate::engine::report::files::home;
 use crate::engine::{Analysis, label, o200k};
-use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
+use crate::model::{BlockKind, BlockNumber, Conventions, Role, Turn, paths, starts_with_any};
 use crate::text::clauses::{is_assent, is_prose};
 use crate::text::cut::{cut, one_line};
 use crate::text::lists::word_lists;
-use crate::text::names::{file_name, is_file_name, last_components, telling_name};
+use crate::text::names::{SEPARATORS, file_name, is_file_name, last_components, telling_name};
+use crate::text::stop_words::is_stop_word;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
@@ -34,8 +36,9 @@ const PROMPT_CHARACTERS: usize = 120;
 const CALL_CHARACTERS: usize = 80;
 /// Words from which on a sentence that introduces others says what a prompt is about.
 const LONG_INTRODUCTION: usize = 10;
-/// The maximum length of a path that a header shows in full, in bytes.
+/// The maximum length of a path that a header shows in full, and of one outside of the project that a list does, in bytes.
 const LONGEST_PATH: usize = 24;
+const LONGEST_PLACE: usize = 72;
 
 /// Facts of a turn, before they are cut to the token limit.
 pub(super) struct TurnFacts<'a> {
@@ -145,6 +148,22 @@ pub(super) fn questions(words: &[(Sentence, BlockNumber)]) -> impl Iterator<Item
     words[words.len().saturating_sub(4)..].iter().filter(|(sentence, _)| sentence.asks())
 }
 
+/// Returns a question of a message; one whose words have no meaning of their own, such as `Want me to?`, with the sentence before it.
+fn whole_question(message: &[(Sentence, BlockNumber)], question: &(Sentence, BlockNumber)) -> Part {
+    let part = Part::said(question);
+    let is_bare =
+        part.text.split(|c: char| !c.is_alphanumeric()).all(|word| is_stop_word(&word.to_lowercase()) || word.len() < 2);
+    let place = message.iter().position(|said| std::ptr::eq(said, question)).filter(|_| is_bare);
+    let before = place.and_then(|place| message.get(place.checked_sub(1)?));
+    before.map_or(part.clone(), |before| Part { text: format!("{} {}", Part::said(before).text, part.text), ..part })
+}
+
+/// Returns the last question of a message.
+pub fn offer(text: &str, conventions: &Conventions) -> Option<String> {
+    let message: Vec<(Sentence, BlockNumber)> = sentences(text, conventions).into_iter().map(|sentence| (sentence, 0)).collect();
+    questions(&message).last().map(|question| whole_question(&message, question).text)
+}
+
 impl TurnFacts<'_> {
     /// Returns the significant sentences of the last message, or its first sentence if none is significant.
     pub fn reply_sentences(&self) -> Vec<&(Sentence, BlockNumber)> {
@@ -167,8 +186,12 @@ impl TurnFacts<'_> {
 
     /// Returns the questions without an answer.
     pub fn open(&self) -> Vec<Part> {
-        let questions = if self.answered { questions(&self.words[self.last..]).collect() } else { Vec::new() };
-        questions.into_iter().map(Part::said).chain(self.facts.errors.iter().rev().take(2).cloned()).take(OPEN).collect()
+        let message = if self.answered { &self.words[self.last..] } else { &[] };
+        questions(message)
+            .map(|asked| whole_question(message, asked))
+            .chain(self.facts.errors.iter().rev().take(2).cloned())
+            .take(OPEN)
+            .collect()
     }
 
     pub fn decided(&self, said: &[&(Sentence, BlockNumber)]) -> Vec<Part> {
@@ -195,15 +218,22 @@ pub(super) fn edited_files<'a>(
     let more = files.len().saturating_sub(most);
     let named = files.take(most).map(|(path, count, block)| {
         let path = short_path(path, directory);
-        Part::new(&if count > 1 { format!("{path} ({count} edits)") } else { path.to_owned() }, block)
+        Part::new(&if count > 1 { format!("{path} ({count} edits)") } else { path }, block)
     });
     named.chain((more > 0).then(|| Part::counted(format!("{more} more")))).collect()
 }
 
-/// Returns a path relative to a directory, or its last parts.
-pub(super) fn short_path<'a>(path: &'a str, directory: &str) -> &'a str {
+/// Returns a path relative to a directory; one outside of it from its root or the home directory, a long one without its middle.
+pub(super) fn short_path(path: &str, directory: &str) -> String {
     let below = paths::relative(path, directory);
-    if below.len() == path.len() && paths::is_absolute(path) { last_components(path, 3) } else { below }
+    if below.len() < path.len() || !paths::is_absolute(path) {
+        return below.to_owned();
+    }
+    let at_home = home(directory).and_then(|home| path.strip_prefix(home)).filter(|rest| rest.starts_with('/'));
+    let path = at_home.map_or_else(|| path.to_owned(), |rest| format!("~{rest}"));
+    let (root, end) =
+        (path.match_indices(SEPARATORS).map(|(at, _)| at).find(|at| *at > 0).unwrap_or_default(), last_components(&path, 3));
+    if path.len() <= LONGEST_PLACE || root + end.len() + 1 >= path.len() { path } else { format!("{}/…/{end}", &path[..root]) }
 }
 
 /// Returns the key points of a turn, within their token limit.
@@ -267,20 +297,32 @@ fn without_courtesies(text: &str) -> &str {
     }
 }
 
-/// Returns the first words of a request, in their order: a command, or what fits into a header. The flag is true if it has more.
-fn first_words(asked: &[Part]) -> (Vec<String>, bool) {
+/// Returns what a turn can be called by, by its request, the best first: a command, or the words that fit into a header of the sentence
+/// with the request, of the rest of it after a clause, of the next sentences. The flag is true if there are more words.
+fn topics(asked: &[Part]) -> Vec<(Vec<String>, bool)> {
     let says = |part: &&Part| {
         let words = without_courtesies(&part.text).split_whitespace();
         let words = words.filter(|word| !is_pointer(word)).count();
         words > 1 && (!part.text.ends_with(':') || words >= LONG_INTRODUCTION)
     };
     let Some(first) = wish(asked).into_iter().chain(asked.iter().take(4)).find(says).or(asked.first()) else {
-        return Default::default();
+        return Vec::new();
     };
     if first.text.starts_with('/') {
-        return (first.text.split_whitespace().take(1).map(str::to_owned).collect(), false);
+        return vec![(first.text.split_whitespace().take(1).map(str::to_owned).collect(), false)];
     }
-    let first = without_courtesies(&first.text);
+    let whole = without_courtesies(&first.text);
+    let ends = |at: &usize| whole[..*at].ends_with([',', ';', ':', '—']);
+    let links = |at: &usize| whole[at + 1..].split(' ').next().is_some_and(|word| LINKS.contains(&&*word.to_lowercase()));
+    let starts = whole.match_indices(' ').map(|(at, _)| at).filter(|at| ends(at) || links(at));
+    let rests = starts.map(|at| whole[at + 1..].trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_whitespace()));
+    let place = asked.iter().position(|part| part.text == first.text).unwrap_or_default();
+    let others = asked.iter().skip(place + 1).take(ASKED).map(|part| without_courtesies(&part.text));
+    std::iter::once(whole).chain(rests.map(without_courtesies)).chain(others).map(first_words).collect()
+}
+
+/// Returns the first words of a sentence, in their order, as far as they fit into a header. The flag is true if it has more.
+fn first_words(first: &str) -> (Vec<String>, bool) {
     let mut left = TOPIC_CHARACTERS;
     let mut fits = |word: &str| {
         let length = word.chars().count() + 1;
@@ -336,24 +378,25 @@ fn written_header(header: &str, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> Str
 }
 
 fn found_header(told: &TurnFacts<'_>, before: Option<&TurnFacts<'_>>, clock: &dyn Fn(i64) -> String) -> Headline {
-    let (mut topic, mut is_cut) = first_words(&told.asked);
+    let mut found = topics(&told.asked);
     // Without a prompt, such as after the notice of a background task, the answer says what the turn is about.
-    let answered = before.filter(|_| assents(&told.asked)).or(Some(told).filter(|_| topic.is_empty()));
+    let answered = before.filter(|_| assents(&told.asked)).or(Some(told).filter(|_| found.is_empty()));
     if let Some(about) = answered {
         let question = questions(&about.words[about.last..]).last().filter(|_| !std::ptr::eq(about, told));
         let said = question.or_else(|| about.reply_sentences().first().copied());
-        let said = said.map(|said| first_words(&[Part::said(said)]));
-        (topic, is_cut) = said.filter(|(words, _)| !words.is_empty()).unwrap_or((topic, is_cut));
+        found = said.map(|said| topics(&[Part::said(said)])).filter(|said| !said.is_empty()).unwrap_or(found);
     }
     let names = told.facts.edited.iter().rev().take(2).map(|(path, _, _)| file_name(path));
     let parts = HeaderParts {
         when: told.turn.timestamp.map(clock).unwrap_or_default(),
-        topic,
-        is_cut,
         names: names.filter(|name| !name.is_empty()).map(|name| Part::counted(name).text).collect(),
         outcomes: told.outcomes.iter().take(2).map(|outcome| outcome.words()).collect(),
+        ..HeaderParts::default()
     };
-    header(parts, HEADER_TOKENS)
+    let headers = found.into_iter().map(|(topic, is_cut)| header(HeaderParts { topic, is_cut, ..parts.clone() }, HEADER_TOKENS));
+    let headers: Vec<(Headline, bool)> = headers.collect();
+    let telling = headers.iter().find(|(_, tells)| *tells).or(headers.first()).map(|(headline, _)| headline.clone());
+    telling.unwrap_or_else(|| header(parts, HEADER_TOKENS).0)
 }
 
 #[cfg(test)]
@@ -388,7 +431,7 @@ mod tests {
             ),
         ] {
             let asked: Vec<Part> = asked.iter().map(Part::counted).collect();
-            assert_eq!(first_words(&asked).0.join(" "), expected);
+            assert_eq!(topics(&asked)[0].0.join(" "), expected);
         }
     }
 
@@ -396,6 +439,31 @@ mod tests {
     fn answers_are_the_texts_of_a_record() {
         let answers = serde_json::json!({"answers": {"shape": {"answers": ["round", "or oval"]}, "size": {"answers": [3]}}});
         assert_eq!(strings(&answers), ["round", "or oval"]);
+    }
+
+    #[test]
+    fn a_header_that_says_nothing_takes_the_next_words() {
+        let prompt = |asked: &[&str]| asked.iter().map(Part::counted).collect::<Vec<_>>();
+        let all = |asked: &[&str]| topics(&prompt(asked)).into_iter().map(|(words, _)| words.join(" ")).collect::<Vec<_>>();
+        assert_eq!(
+            all(&["For the tests, can we use one store?", "It is slow."]),
+            ["For the tests, can we use one store?", "use one store?", "It is slow."]
+        );
+    }
+
+    #[test]
+    fn a_path_outside_of_the_project_keeps_its_root() {
+        let long = "/home/me/.cache/agent/one/very/long/place/of/a/session/scratch/pad/one/two/three.md";
+        for (path, expected) in [
+            ("/home/me/shop/src/a.rs", "src/a.rs"),
+            ("/boot/loader/a.conf", "/boot/loader/a.conf"),
+            ("/home/me/.agent/plans/a.md", "~/.agent/plans/a.md"),
+            ("/home/men/a.md", "/home/men/a.md"),
+            (long, "~/…/one/two/three.md"),
+            ("src/a.rs", "src/a.rs"),
+        ] {
+            assert_eq!(short_path(path, "/home/me/shop"), expected);
+        }
     }
 
     #[test]
