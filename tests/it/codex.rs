@@ -847,3 +847,23 @@ fn the_output_of_a_command_that_runs_on_is_that_of_the_command() {
     assert_eq!(outcomes(1)[0]["kind"], "answered", "{}", outcomes(1));
     assert!(!sandbox.text(&["blocks", "--json"]).contains("succeeded"), "the failed run is no success yet");
 }
+
+/// A compaction keeps the prompts before it: they are not said again.
+#[test]
+fn prompts_that_a_compaction_repeats_are_said_once() {
+    let sandbox = Sandbox::new();
+    let mut rows = conversation(&sandbox, THREAD, "legacy");
+    let item = |text: &str| json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]});
+    let kept =
+        json!({"message": "Widgets were counted.", "replacement_history": [item("Find the widgets."), item("Count them.")]});
+    rows.extend([message("user", "Paint the first widget blue."), ("compacted", kept)]);
+    rows.extend(call("call_6", "make paint", "painted"));
+    rows.push(message("assistant", "The widget is blue."));
+    write_rows(&rollout(&sandbox, THREAD), None, &rows);
+    let summary: Value = serde_json::from_str(&sandbox.run(&["summary", THREAD, "--json"]).stdout).unwrap();
+    let points = summary["turns"].as_array().unwrap().iter().flat_map(|turn| turn["summary"]["points"].as_array().unwrap());
+    assert_eq!(points.filter(|point| point["kind"] == "replied").count(), 0, "{summary}");
+    let pack = sandbox.run(&["pack", THREAD, "--budget", "2k"]).stdout;
+    let first = pack.lines().find(|line| line.contains("Find the widgets.")).unwrap();
+    assert!(first.starts_with("#3 ") && pack.matches("Count them.").count() == 1, "{pack}");
+}

@@ -195,6 +195,70 @@ fn a_pack_names_a_directory_and_an_error_once() {
 }
 
 #[test]
+fn a_pack_states_what_calls_did() {
+    let mut rows = Rows::default();
+    let run = |rows: &mut Rows, command: &str, output: &str| rows.call("Bash", json!({"command": command}), output);
+    rows.prompt("Sort the shelves of the shop");
+    run(&mut rows, "grep -n shelf src/shelf.rs | grep -v \"push.go\"", "src/shelf.rs:3: shelf");
+    run(&mut rows, "gh run list --workflow=cleanup.yml | head", "1");
+    run(&mut rows, "go test ./shelf 2>&1 | tail -5", "--- FAIL: TestSort (0.01s)\nFAIL");
+    run(&mut rows, "git push origin HEAD 2>&1 | tail -2", " ! [rejected] a -> a\nerror: failed to push some refs");
+    run(&mut rows, "git commit -q -F - <<'EOF'\nSort (all) shelves\n\nThey were mixed.\nEOF", "");
+    rows.answer("The shelves are sorted. Shall I sort the drawers too?");
+    rows.prompt("Yes");
+    (0..80).for_each(|step| run(&mut rows, &format!("make drawer-{step} | tail -1"), "done"));
+    rows.answer("1. The left drawers first.\n2. The right drawers first.\n\nWhich?");
+    rows.prompt("option 2.");
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", rows.file(), 0);
+    let text = pack(&sandbox, "abc1", "1M").unwrap()["text"].as_str().unwrap().to_owned();
+    for (part, is_told) in [
+        ("src/shelf.rs #", true),
+        ("push.go #", false),
+        ("cleanup.yml #", false),
+        ("`go test ./shelf 2>&1 | tail -5` #", false),
+        ("`git push origin HEAD 2>&1 | tail -2` #", false),
+        ("`make drawer-7 | tail -1` #", true),
+        (" agent: Shall I sort the drawers too?\n", true),
+        (" agent: 2. The right drawers first.\n", true),
+        ("Sort (all) shelves", true),
+        ("a commit", false),
+    ] {
+        assert_eq!(text.contains(part), is_told, "{part}\n{text}");
+    }
+}
+
+/// Headers are made once, and tell the same of a turn everywhere.
+#[test]
+fn headers_of_a_pack_are_those_of_the_summary() {
+    let mut headers = 0;
+    for home in sample(homes(), 4) {
+        let sandbox = Sandbox::of(&home);
+        for id in ids(&sandbox) {
+            let Some(packed) = pack(&sandbox, &id, "10M") else { continue };
+            let summary: Value = serde_json::from_str(&sandbox.run(&["summary", &id, "--json"]).stdout).unwrap();
+            let turns = packed["sections"].as_array().unwrap().iter().filter(|section| section["section"] == "turns");
+            for unit in turns.flat_map(|section| section["units"].as_array().unwrap()) {
+                let Some((number, header)) =
+                    unit["text"].as_str().unwrap().strip_prefix("- turn ").and_then(|line| line.split_once(": "))
+                else {
+                    continue;
+                };
+                let turn = summary["turns"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .find(|turn| turn["number"].as_u64() == number.parse().ok())
+                    .unwrap();
+                assert_eq!(turn["header"]["text"], header, "{home} {id}");
+                headers += 1;
+            }
+        }
+    }
+    assert!(headers > 10, "{headers}");
+}
+
+#[test]
 fn a_failed_call_has_its_error_and_a_search_without_hits_is_none() {
     let mut rows = Rows::default();
     rows.prompt("Build the shop");

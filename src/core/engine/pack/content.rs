@@ -2,8 +2,8 @@
 
 use super::Wanted;
 use crate::engine::Analysis;
-use crate::engine::summary::{Contents, is_reply, live_turns};
-use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role, ToolVerb};
+use crate::engine::summary::{self, Contents, is_reply, live_turns};
+use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role, ToolVerb, Zone};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Newest texts of the agent, failed calls, and calls and results of which lines are taken.
@@ -37,17 +37,22 @@ pub fn contents_of(reading: &Analysis, sources: &Sources) -> Contents {
 /// The blocks that count, in file order, and their calls.
 pub(super) struct LiveBlocks<'a> {
     pub blocks: Vec<&'a Block>,
+    /// The contents of blocks that the last compactions repeat: the model still sees them.
+    pub repeated: FxHashSet<Key>,
     calls: FxHashMap<Key, &'a Block>,
 }
 
 impl<'a> LiveBlocks<'a> {
     pub fn new(reading: &'a Analysis) -> LiveBlocks<'a> {
         let turns = live_turns(reading);
-        let blocks: Vec<&Block> =
-            turns.iter().flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number)).collect();
+        let all = turns.iter().flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number));
+        let repeated = reading.session.repeated_words();
+        let (copies, blocks): (Vec<&Block>, Vec<&Block>) = all.partition(|block| repeated.contains(&block.number));
+        let in_window = copies.iter().filter(|block| block.position.zone != Zone::Cold);
+        let repeated = in_window.map(|block| block.hash).collect();
         let uses = blocks.iter().filter(|block| block.kind == BlockKind::ToolUse);
         let calls = uses.filter_map(|block| Some((block.call?, *block))).collect();
-        LiveBlocks { blocks, calls }
+        LiveBlocks { blocks, repeated, calls }
     }
 
     pub fn target<'s>(&'s self, block: &'s Block, sources: &'s Sources) -> &'s str {
@@ -79,8 +84,8 @@ impl<'a> LiveBlocks<'a> {
     }
 }
 
-/// Returns the blocks whose originals a pack is made from, in file order; with a query or for whole turns all of their texts, calls and
-/// results.
+/// Returns the blocks whose originals a pack is made from, in file order: those of summaries, and of lists; with a query or for whole turns
+/// all of their texts, calls and results.
 pub fn needed(reading: &Analysis, wanted: &Wanted) -> Vec<BlockNumber> {
     let live = LiveBlocks::new(reading);
     let is_wanted = |block: &Block| {
@@ -97,7 +102,7 @@ pub fn needed(reading: &Analysis, wanted: &Wanted) -> Vec<BlockNumber> {
     let blocks = live.blocks.iter().filter(|block| is_told(block) || is_prompt(block)).map(|block| block.number);
     let failed = live.last_results(&Sources::default()).into_iter().map(|(block, _)| block).filter(|block| block.error);
     let others = live.texts().chain(failed.take(FAILURES)).chain(live.records()).map(|block| block.number);
-    let mut numbers: Vec<BlockNumber> = blocks.chain(others).collect();
+    let mut numbers: Vec<BlockNumber> = blocks.chain(others).chain(summary::needed(reading)).collect();
     numbers.sort_unstable();
     numbers.dedup();
     numbers

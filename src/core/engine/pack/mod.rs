@@ -6,6 +6,7 @@
 //! a larger budget only adds units.
 
 mod content;
+mod offers;
 mod statements;
 #[cfg(test)]
 mod tests;
@@ -106,6 +107,8 @@ enum Lane {
     PastedWords,
     Files,
     Failed,
+    /// Calls of which only the output tells that they failed.
+    FailedUnmarked,
     Commands,
     Newest,
     Agent,
@@ -126,7 +129,7 @@ const ALWAYS: f64 = -3e6;
 /// user, of which the newest 30 prompts count, receive most of a small budget; those that state rules and values precede the others. A lane with a start below 0 has its
 /// first units before all words but the first of the task. The shares were set by hand on 33 recorded compactions, by what the agent
 /// needed next in both halves of the projects.
-static LANES: [LaneRow; 24] = {
+static LANES: [LaneRow; 25] = {
     use Lane::*;
     const fn row(lane: Lane, section: Section, start: f64, share: f64) -> LaneRow {
         LaneRow { lane, section, start, share }
@@ -143,6 +146,7 @@ static LANES: [LaneRow; 24] = {
         row(Query, Section::Query, -300.0, 2.0),
         row(Files, Section::Files, -100.0, 0.16),
         row(Failed, Section::Failed, -250.0, 0.35),
+        row(FailedUnmarked, Section::Failed, -100.0, 0.1),
         row(Commands, Section::Commands, -150.0, 0.15),
         row(Newest, Section::Agent, 0.0, 0.2),
         row(Agent, Section::Agent, 80.0, 0.06),

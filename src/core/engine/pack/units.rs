@@ -1,11 +1,12 @@
 //! The units of a session in their order of value.
 
 use super::content::{LiveBlocks, Sources, contents_of, is_content};
+use super::offers::offers;
 use super::statements::Statement;
 use super::worth::{LINE_BYTES, Piece, need, pieces, plain};
 use super::{ALWAYS, LANES, Lane, OtherSession, Unit, Wanted};
 use crate::engine::analysis::Successes;
-use crate::engine::memory::missing_program;
+use crate::engine::memory::{lost_failure, missing_program};
 use crate::engine::report::label::split_directory;
 use crate::engine::search::Query;
 use crate::engine::summary::{
@@ -153,6 +154,8 @@ impl Units {
     fn words(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
         let conventions = reading.session.conventions;
         let prompts = live.blocks.iter().rev().filter_map(|block| Some((*block, &sources.get(&block.number)?.words)));
+        let offers = offers(reading, live, sources);
+        let mut answered: Vec<(Lane, BlockNumber, &String)> = Vec::new();
         let mut newest = Lane::Task;
         let mut at = 0;
         for (block, words) in prompts.filter(|(_, words)| !words.is_empty()) {
@@ -178,20 +181,28 @@ impl Units {
                 }
             }
             let pasted = pasted_lines(&lines);
+            // The last compaction told the model what was said before it.
+            let is_cold = block.position.zone == Zone::Cold && !live.repeated.contains(&block.hash);
             let lane = |line: usize| match () {
                 () if pasted.contains(&line) => Lane::PastedWords,
                 () if newest == Lane::Task && line < TASK_LINES => Lane::Task,
                 () if rules.contains(&line) => Lane::Rules,
-                // The last compaction told the model what was said before it.
-                () if at >= if block.position.zone == Zone::Cold { COLD_PROMPTS } else { PROMPTS } => Lane::OlderWords,
+                () if at >= if is_cold { COLD_PROMPTS } else { PROMPTS } => Lane::OlderWords,
                 () if newest == Lane::Task => Lane::RestOfTask,
                 () => newest,
             };
             self.lines(&lane, block, lines.into_iter());
+            if let Some((said, offer)) = offers.get(&block.number) {
+                answered.push((if newest == Lane::Task { Lane::Open } else { Lane::OlderWords }, *said, offer));
+            }
             at += 1;
             if block.kind == BlockKind::Text {
                 newest = Lane::Words;
             }
+        }
+        // The words of the user precede what they answer.
+        for (lane, said, offer) in answered {
+            self.push(lane, Some(said), &format!("#{said} agent: "), (said, 0), mask(offer).into_owned());
         }
     }
 
@@ -244,7 +255,9 @@ impl Units {
             *runs.entry(target).or_default() += 1;
             *forms.entry(stem(target)).or_default() += 1;
         }
-        let results = live.last_results(sources).into_iter().filter(|(block, _)| is_command(block) && !block.error);
+        let has_worked =
+            |block: &Block, target: &str| is_command(block) && !block.error && own_failure(block, target, sources).is_none();
+        let results = live.last_results(sources).into_iter().filter(|(block, target)| has_worked(block, target));
         let mut named: FxHashSet<String> = FxHashSet::default();
         let mut ranked: Vec<(f64, &Block, String)> = Vec::new();
         for (age, (block, target)) in results.take(COMMANDS).enumerate() {
@@ -264,16 +277,27 @@ impl Units {
         }
     }
 
-    /// Adds the calls that failed and did not succeed later, those with the same error together, the newest first.
+    /// Adds the calls that failed and did not succeed later, those with the same error together, the newest first; those of which only
+    /// the output tells it last.
     fn failures(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
         let conventions = reading.session.conventions;
-        let (failed, others): (Vec<_>, Vec<_>) = live.last_results(sources).into_iter().partition(|(block, _)| block.error);
+        let has_failed = |block: &Block, target: &str| block.error || own_failure(block, target, sources).is_some();
+        let results = live.last_results(sources);
+        let mut forms: FxHashSet<&str> = FxHashSet::default();
+        let newest = results.iter().filter(|(block, target)| is_command(block) && forms.insert(stem(target)));
+        let newest: FxHashMap<String, bool> =
+            newest.map(|(block, target)| (stem(target).to_owned(), has_failed(block, target))).collect();
+        let (mut failed, others): (Vec<_>, Vec<_>) = results.into_iter().partition(|(block, target)| has_failed(block, target));
+        // Of commands that differ only in how their output is cut, the newest tells if they still fail.
+        failed.retain(|(block, target)| block.error || newest.get(stem(target)).is_none_or(|fails| *fails));
+        failed.sort_by_key(|(block, _)| !block.error);
         let mut successes = Successes::default();
         others.iter().for_each(|(block, target)| successes.add(block, target));
-        let mut errors: Vec<(String, BlockNumber, Vec<String>)> = Vec::new();
+        let mut errors: Vec<(String, &Block, Vec<String>)> = Vec::new();
         for (block, target) in failed.into_iter().filter(|(block, target)| successes.after(block, target).is_none()) {
             let Some((source, tool)) = sources.get(&block.number).zip(block.tool.as_deref()) else { continue };
-            let Some(error) = failure(&source.text, tool, &target, conventions) else { continue };
+            let lost = own_failure(block, &target, sources).map(|line| cut(line, ERROR_CHARACTERS));
+            let Some(error) = lost.or_else(|| failure(&source.text, tool, &target, conventions)) else { continue };
             let call = match tool.verb {
                 verb if verb == ToolVerb::Run || verb.names_file() => {
                     relative(split_directory(&target).1, reading.directory()).to_owned()
@@ -284,14 +308,15 @@ impl Units {
             let cause = missing_program(&error).unwrap_or(&error);
             match errors.iter_mut().find(|(known, ..)| missing_program(known).unwrap_or(known) == cause) {
                 Some((_, _, calls)) => calls.push(call),
-                None => errors.push((error, block.number, vec![call])),
+                None => errors.push((error, block, vec![call])),
             }
         }
         for (error, block, mut calls) in errors {
             let more = calls.len().saturating_sub(FAILED_CALLS);
             let more = if more > 0 { format!(" and {}", plural(more, "other call")) } else { String::new() };
             calls.truncate(FAILED_CALLS);
-            self.entry(Lane::Failed, Some(block), "", &format!("{}{more}: {error}", calls.join(", ")));
+            let lane = if block.error { Lane::Failed } else { Lane::FailedUnmarked };
+            self.entry(lane, Some(block.number), "", &format!("{}{more}: {error}", calls.join(", ")));
         }
     }
 
@@ -453,6 +478,12 @@ impl Units {
             }
         }
     }
+}
+
+/// Returns the line that tells the failure of a command whose exit code does not.
+fn own_failure<'a>(block: &Block, target: &str, sources: &'a Sources) -> Option<&'a str> {
+    let source = sources.get(&block.number).filter(|_| is_command(block) && !block.error)?;
+    lost_failure(target, &source.text)
 }
 
 fn is_command(block: &Block) -> bool {
