@@ -9,8 +9,12 @@ const ANSWER_WORDS: usize = 16;
 /// The highest number that is taken for a choice.
 const HIGHEST: u32 = 30;
 const ORDINALS: &[&str] = &["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
-/// Words before the letter of a choice.
-const OPTION: &[&str] = &["option", "choice", "variant", "approach", "plan", "go", "with", "do", "and", "or"];
+/// Words for a choice, before its number or letter, or behind its ordinal.
+const OPTION: &[&str] = &["option", "choice", "variant", "approach", "one"];
+/// Other words before the letter of a choice.
+const LEAD: &[&str] = &["plan", "go", "with", "do", "and", "or"];
+/// Words behind a number that it does not count.
+const GOES_ON: &[&str] = &["and", "or", "but", "then", "please", "first", "is", "sounds", "instead", "too", "with", "w"];
 
 /// An answer that names choices, and the text that offers them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,22 +51,37 @@ fn parse_choice_numbers(answer: &str) -> Vec<u32> {
     if words.len() > ANSWER_WORDS {
         return Vec::new();
     }
+    let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let mut numbers = Vec::new();
     for (place, word) in words.iter().enumerate() {
-        let lower = word.to_lowercase();
-        let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| lower.strip_suffix(end)).unwrap_or(&lower);
-        let number = digits.parse().ok().filter(|number| (1..=HIGHEST).contains(number));
-        let ordinal = || ORDINALS.iter().position(|ordinal| *ordinal == lower).map(|place| place as u32 + 1);
-        let before = place.checked_sub(1).map(|before| words[before].to_lowercase());
-        let led = before.is_none_or(|before| OPTION.contains(&&*before));
-        let letter = || letter(word).filter(|_| led && (words.len() == 1 || place > 0 || *word != "A"));
-        if let Some(number) = number.or_else(ordinal).or_else(letter)
-            && !numbers.contains(&number)
-        {
+        let start = word.as_ptr().addr() - answer.as_ptr().addr();
+        let (before, after) = (&answer[..start], &answer[start + word.len()..]);
+        let is_next = |words: &[&str]| lower.get(place + 1).is_some_and(|next| words.contains(&&**next));
+        let is_behind = |words: &[&str]| place.checked_sub(1).is_some_and(|place| words.contains(&&*lower[place]));
+        let is_end = !after.trim_start_matches(' ').starts_with(char::is_alphanumeric) || is_next(GOES_ON);
+        let number =
+            || lower[place].parse().ok().filter(|_| !is_part(before, after) && (place == 0 || is_end || is_behind(OPTION)));
+        let ordinal =
+            || ordinal(&lower[place]).filter(|_| is_next(OPTION) || is_end && (words.len() == 1 || is_behind(&["the"])));
+        let led = place == 0 && (words.len() == 1 || *word != "A") || is_behind(OPTION) || is_behind(LEAD);
+        let number = number().or_else(ordinal).or_else(|| letter(word).filter(|_| led));
+        if let Some(number) = number.filter(|number| (1..=HIGHEST).contains(number) && !numbers.contains(number)) {
             numbers.push(number);
         }
     }
     numbers
+}
+
+/// Returns true if a word is a part of a name, a version or an expression: `smoke-10`, `6.6`, `(7)`.
+fn is_part(before: &str, after: &str) -> bool {
+    let is_joined = after.starts_with(['-', '_', '/', '.', ':']) && after[1..].starts_with(char::is_alphanumeric);
+    is_joined || before.ends_with(['-', '_', '/', '.', ':', '(', '[', '<', '='])
+}
+
+/// Returns the number of an ordinal: of `second` and of `2nd`.
+fn ordinal(word: &str) -> Option<u32> {
+    let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)?.parse().ok());
+    digits.or_else(|| Some(ORDINALS.iter().position(|ordinal| *ordinal == word)? as u32 + 1))
 }
 
 /// The place of a capital letter in the alphabet, from 1; those that name choices.
@@ -145,6 +164,19 @@ mod tests {
             ("B", &[2]),
             ("A", &[1]),
             ("3rd", &[3]),
+            ("first option, but as a flag", &[1]),
+            ("yes, the first", &[1]),
+            ("the first and the third, please", &[1, 3]),
+            ("do 1 first, then 3", &[1, 3]),
+            ("option 1. Also fix the warnings", &[1]),
+            ("2, but without the cache", &[2]),
+            // An ordinal of time, and numbers that count or belong to a name.
+            ("let's first fix the parser", &[]),
+            ("run the slow tests first", &[]),
+            ("yes, but first: is it shown?", &[]),
+            ("the first test fails", &[]),
+            ("make the 3 changes in one commit", &[]),
+            ("it is release-2, not 1.4 (3)", &[]),
             ("yes", &[]),
             ("A new file is fine", &[]),
             ("I have an idea", &[]),
