@@ -139,24 +139,17 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError
 fn check_session(env: &Env, found: Found, limits: &CheckLimits) -> Result<CheckedSession, CommandError> {
     let session = found.location.id.clone();
     let path = relative(env, &found.path);
-    let mut workspace = limits.needs_reading().then(|| env.read(found.clone())).transpose()?;
-    let matches = match &workspace {
-        _ if !limits.no_secrets => Vec::new(),
-        Some(workspace) => workspace.secret_matches()?,
-        None => workspace::scan_file(env.disk, &found.path)?,
+    let needs_reading = limits.needs_reading();
+    let workspace = env.read_as_wanted(found, &|_| needs_reading)?;
+    let secrets = match limits.no_secrets {
+        true => workspace.locate_secrets(&workspace.secret_matches()?)?,
+        false => Vec::new(),
     };
-    if workspace.is_none() && !matches.is_empty() {
-        workspace = Some(env.read(found)?);
-    }
-    let secrets = match &workspace {
-        Some(workspace) => workspace.locate_secrets(&matches)?,
-        None => without_blocks(&matches),
+    let damage = match limits.no_damage {
+        true => workspace.located(workspace.reading.findings())?,
+        false => Vec::new(),
     };
-    let reading = workspace.as_ref().map(|workspace| &workspace.reading);
-    let damage = match &workspace {
-        Some(workspace) if limits.no_damage => workspace.located(workspace.reading.findings())?,
-        _ => Vec::new(),
-    };
+    let reading = needs_reading.then_some(&workspace.reading);
     let findings = violations(&Checked { reading, secrets: &secrets, damage: &damage }, limits);
     Ok(CheckedSession { session, path, findings, ..CheckedSession::default() })
 }

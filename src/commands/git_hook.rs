@@ -122,7 +122,7 @@ fn refuse(env: &Env, what: &str, files: &[SkipReason]) -> Result<(), CommandErro
         if !matches!(sniff(&content[..content.len().min(SNIFF_BYTES)]), FileKind::Session(_)) {
             continue;
         }
-        let secrets = without_blocks(&workspace::scan(&mut &*content)?);
+        let secrets = without_blocks(&workspace::scan_bytes(&content)?);
         let findings = violations(&Checked { reading: None, secrets: &secrets, ..Checked::default() }, &limits);
         let findings: Vec<_> = findings.into_iter().map(|finding| Violation { hint: String::new(), ..finding }).collect();
         if !findings.is_empty() {

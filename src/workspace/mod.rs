@@ -40,7 +40,7 @@ pub use load::load;
 pub use parts::PartsDisk;
 pub use project::{Project, absolute, named_directory, stated};
 pub use requests::{RequestDisk, RequestSession, RequestSessions, SessionBytes, find_in_requests};
-pub use secret_scan::{SecretMatch, scan, scan_file};
+pub use secret_scan::{SecretMatch, scan_bytes};
 pub use topics::topics;
 pub use trace::{TracePosition, left_rows, read_trace};
 pub use usage::usage;

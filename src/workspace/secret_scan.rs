@@ -3,13 +3,11 @@
 use super::Workspace;
 use super::file::{FileReader, SessionFiles};
 use crate::engine::{self, Known, LocatedSecret};
-use crate::fsio::Disk;
 use crate::model::limits::NAMED_SECRETS;
 use crate::model::{BlockNumber, Session, Slot};
 use crate::provider::ProviderAdapter;
 use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
-use std::path::Path;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
@@ -56,13 +54,12 @@ pub struct SecretMatch {
     pub range: Range<usize>,
 }
 
-/// Finds the credentials in a file; reads it once from its start.
-pub fn scan_file(disk: &dyn Disk, path: &Path) -> io::Result<Vec<SecretMatch>> {
-    scan(&mut BufReader::with_capacity(BUFFER_BYTES, disk.open(path, 0)?))
+/// Finds the credentials in the bytes of a session, also where a value that it names elsewhere is repeated.
+pub fn scan_bytes(bytes: &[u8]) -> io::Result<Vec<SecretMatch>> {
+    scan(&mut &*bytes, &named_in(&mut &*bytes)?)
 }
 
-/// Finds the credentials in the bytes of a reader.
-pub fn scan(reader: &mut dyn BufRead) -> io::Result<Vec<SecretMatch>> {
+fn scan(reader: &mut dyn BufRead, known: &Known) -> io::Result<Vec<SecretMatch>> {
     let mut sighted = Vec::new();
     let (mut row, mut line, mut offset) = (Vec::new(), 1, 0);
     loop {
@@ -71,7 +68,7 @@ pub fn scan(reader: &mut dyn BufRead) -> io::Result<Vec<SecretMatch>> {
         if length == 0 {
             return Ok(sighted);
         }
-        for secret in engine::find_secrets(&row) {
+        for secret in known.find_whole(&row) {
             sighted.push(SecretMatch { kind: secret.kind, line, offset, range: secret.range });
         }
         line += 1;
@@ -80,8 +77,10 @@ pub fn scan(reader: &mut dyn BufRead) -> io::Result<Vec<SecretMatch>> {
 }
 
 impl Workspace<'_> {
+    /// Returns the credentials in the file, as a redaction of the whole file finds them.
     pub fn secret_matches(&self) -> io::Result<Vec<SecretMatch>> {
-        scan(&mut BufReader::with_capacity(BUFFER_BYTES, FileReader { file: &self.files.own, at: 0 }))
+        let mut reader = BufReader::with_capacity(BUFFER_BYTES, FileReader { file: &self.files.own, at: 0 });
+        scan(&mut reader, &self.reading.known)
     }
 
     /// Returns the positions of credentials, with the block of each that is in one.

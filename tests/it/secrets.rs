@@ -687,6 +687,31 @@ fn the_recipes_for_ci_and_git_hooks_run() {
     assert!(lines.iter().filter(|line| line.starts_with("git ls-files")).all(|line| !run(line).status.success()));
 }
 
+#[test]
+fn check_and_its_hint_find_a_value_wherever_it_is_repeated() {
+    let sandbox = Sandbox::new();
+    let mut rows = String::new();
+    for (at, text) in ["the password is hunter2hunter2x", "is hunter2hunter2x in the log?"].iter().enumerate() {
+        rows += &format!(
+            r#"{{"type":"user","uuid":"u{at}","parentUuid":null,"sessionId":"S","version":"2.1.330","timestamp":"2026-11-21T21:00:0{at}.000Z","message":{{"role":"user","content":"{text}"}}}}"#
+        );
+        rows.push('\n');
+    }
+    rows += r#"{"type":"last-prompt","lastPrompt":"is hunter2hunter2x in the log?","sessionId":"S"}"#;
+    rows.push('\n');
+    let path = sandbox.session("abc1", &rows, 0);
+    let found = |said: &Outcome| said.stdout.matches(": a credential: password").count();
+    let checked = sandbox.run(&["check", "--no-secrets"]);
+    assert_eq!((checked.code, found(&checked)), (1, 3), "{}", checked.stdout);
+    assert!(checked.stdout.contains("  aperture redact --whole-file -s abc1\n"), "{}", checked.stdout);
+    // A part of them leaves the others.
+    sandbox.text(&["redact", "1"]);
+    assert_eq!(found(&sandbox.run(&["check", "--no-secrets"])), 2);
+    sandbox.text(&["redact", "--whole-file"]);
+    assert!(!fs::read_to_string(&path).unwrap().contains("hunter2hunter2x"));
+    assert_eq!(sandbox.run(&["check", "--no-secrets"]).code, 0);
+}
+
 /// Writes the outputs and the subagent of the session `abc1` beside it. Returns their paths.
 fn plant_beside(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
     let k = keys();
