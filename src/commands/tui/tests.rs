@@ -153,6 +153,25 @@ fn only_y_carries_a_change_out() {
 }
 
 #[test]
+fn neither_y_nor_u_is_offered_for_a_change_of_nothing() {
+    let nothing = Effect { is_nothing: true, notes: vec!["skips 1 block (focused)".to_owned()], ..Effect::default() };
+    let line = words("compress 2 -s 66666666");
+    let mut screen = Screen::new(picture());
+    press(&mut screen, "gg Enter Down Down Space");
+    screen.update(Event::Planned(line.clone(), Ok(nothing)), 0);
+    assert_eq!(press(&mut screen, "c"), []);
+    assert_eq!(screen.toast.as_ref().map(|(text, _)| &**text), Some("skips 1 block (focused)"));
+    assert_eq!(press(&mut screen, "y"), []);
+    let toast = |is_logged: bool| {
+        let mut screen = Screen::new(picture());
+        let done = Effect { is_logged, what: "nothing to do".to_owned(), ..Effect::default() };
+        screen.update(Event::Executed(line.clone(), Ok(done)), 0);
+        screen.toast.map(|(text, _)| text).unwrap_or_default()
+    };
+    assert_eq!((toast(false), toast(true)), ("nothing to do".to_owned(), "nothing to do · u undoes it".to_owned()));
+}
+
+#[test]
 fn a_change_that_is_left_is_not_carried_out() {
     for way_out in ["Esc", "n", "q"] {
         let mut screen = Screen::new(picture());

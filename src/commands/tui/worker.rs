@@ -254,5 +254,6 @@ fn effect(report: &ChangeReport) -> Effect {
         paid_now: report.price.as_ref().and_then(|price| Some(price.rewritten_dollars? + price.added_dollars?)),
         notes: notes.chain(skipped).collect(),
         is_nothing: report.is_nothing(),
+        is_logged: report.operation.is_some(),
     }
 }

@@ -232,10 +232,12 @@ impl Screen {
     /// Shows the effect of a command line, and asks.
     pub(super) fn confirm(&mut self, words: Vec<String>) {
         self.command = text(&words);
-        let known = self.estimate.clone().filter(|plan| plan.words == words && plan.effect.is_some());
-        let is_known = known.is_some();
-        self.mode = Mode::Confirm(known.unwrap_or(Plan { words: words.clone(), effect: None }));
-        self.tasks.extend((!is_known).then_some(Task::Plan(words)));
+        let known = self.estimate.clone().filter(|plan| plan.words == words).and_then(|plan| plan.effect);
+        self.mode = Mode::Confirm(Plan { words: words.clone(), effect: None });
+        match known {
+            Some(effect) => self.planned(words, effect),
+            None => self.tasks.push(Task::Plan(words)),
+        }
     }
 
     pub(super) fn execute(&mut self, words: Vec<String>) {
@@ -287,8 +289,9 @@ impl Screen {
     pub(super) fn executed(&mut self, words: &[String], effect: &Effect) {
         let undo = match words.first().map(String::as_str) {
             Some("undo") => "U redoes it",
-            Some("snapshot" | "deny") => "",
-            _ => "u undoes it",
+            Some("approve") => "u undoes it",
+            _ if effect.is_logged => "u undoes it",
+            _ => "",
         };
         let (before, after) = effect.tokens;
         let saved = (before - after).round();

@@ -77,6 +77,8 @@ pub(super) struct Effect {
     pub paid_now: Option<f64>,
     pub notes: Vec<String>,
     pub is_nothing: bool,
+    /// True if it wrote an operation, which an undo reverts.
+    pub is_logged: bool,
 }
 
 /// An entry of a list that is shown over the map.
