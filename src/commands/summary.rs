@@ -9,7 +9,7 @@ use crate::engine::pack::{Source, Sources, contents_of};
 use crate::engine::sidecar::written_by;
 use crate::engine::summary::{Contents, Point, PointKind, SessionSummary, TurnSummary, needed, summarize};
 use crate::engine::{mask, shown};
-use crate::model::{As, Block, BlockNumber, Housekeeping, Role, Time, TurnList};
+use crate::model::{As, Block, BlockKind, BlockNumber, Housekeeping, Role, Time, TurnList};
 use crate::output::{Paint, Report, Style, age, clip, days, padded, plural, printable, times_of_day, wrap};
 use crate::text::cut::one_line;
 use crate::text::shell::quoted_word;
@@ -330,7 +330,10 @@ pub fn originals(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) 
         target: clean(block.target()),
         // Where a sequence ends a credential, its characters are found only before the sequence is left out.
         text: if block.role == Role::ToolUse { clean(content) } else { clean(&shown(&mask(&reading.known.mask(readable)))) },
-        words: block.words_in(content).map(clean).collect(),
+        words: match block.kind {
+            BlockKind::Text if !block.words.is_empty() => vec![clean(&block.said_in(content))],
+            _ => block.words_in(content).map(clean).collect(),
+        },
     };
     let current = |numbers: &[BlockNumber]| -> Result<Vec<(BlockNumber, Source)>, CommandError> {
         let contents = numbers.par_iter().zip(workspace.contents(numbers)?);

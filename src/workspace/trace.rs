@@ -185,7 +185,7 @@ impl TracePosition {
 /// Passes the contents of a block to `take`: a result can also hold words of the user.
 fn contents(parsed: &ParsedBlock<'_>, is_summary: bool, take: &mut dyn FnMut(TraceContent)) {
     let block = &parsed.block;
-    let words = || block.words_in(&parsed.content).collect::<Vec<_>>().join("\n");
+    let words = || block.said_in(&parsed.content);
     let text = || parsed.text().to_owned();
     match (block.kind, block.role) {
         (BlockKind::Text, Role::User) if is_summary => take(TraceContent::Summary(text())),
@@ -197,8 +197,7 @@ fn contents(parsed: &ParsedBlock<'_>, is_summary: bool, take: &mut dyn FnMut(Tra
         (BlockKind::ToolUse, _) => take_call(parsed, take),
         (BlockKind::ToolResult, _) => {
             let head = &parsed.text()[..parsed.text().floor_char_boundary(NOTICE_BYTES)];
-            let declined = starts_with_any(head, &conventions().declined)
-                || conventions().cancelled.iter().any(|known| head.contains(known));
+            let declined = conventions().declines(head);
             let call = block.call.unwrap_or(Key(0));
             take(TraceContent::Result(TraceResult { call, error: block.error, declined, text: text() }));
             take_words(parsed, take);

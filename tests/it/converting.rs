@@ -1,5 +1,6 @@
 //! Tests of `aperture convert` and of the exports for other programs.
 
+use crate::manifest::Rows;
 use crate::sandbox::{Sandbox, homes, sample};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -91,7 +92,9 @@ fn the_words_of_the_user_are_the_same_in_the_other_client() {
             // The words typed after a command of the client are in an element there, and those typed during the work in a row of their own.
             let all = sandbox.text(&["transcript", "--raw", "--client-texts", &id]);
             let queued = |words: &str| sources.contains(&format!("\"prompt\":{}", Value::from(words)));
-            let is_typed = |words: &&String| all.contains(&format!("-args>{words}</")) || queued(words.as_str());
+            let arguments = |words: &str| words.split_once(' ').map_or(String::new(), |(_, arguments)| arguments.to_owned());
+            let is_typed =
+                |words: &&String| all.contains(&format!("-args>{}</", arguments(words.as_str()))) || queued(words.as_str());
             assert!(again.difference(&said).all(|words| is_typed(&words)), "{home} {id}: {again:?}");
             let checked = sandbox.run(&["check", new, "--no-damage"]);
             assert_eq!(checked.code, 0, "{home} {id}: {}", checked.all());
@@ -161,6 +164,35 @@ fn rows_that_the_client_wrote_again_are_exported_once() {
     sandbox.session("abc1", rows.join("\n") + "\n", 0);
     let text = exported(&sandbox, "abc1", "markdown");
     assert_eq!((text.matches("**User**").count(), text.matches("It is a robot.").count()), (1, 1), "{text}");
+}
+
+/// A client writes sentences around the words of a person, and records a command in tags.
+#[test]
+fn only_what_the_user_typed_is_exported_as_the_words_of_the_user() {
+    let mut rows = Rows::default();
+    rows.prompt(
+        "<command-message>ship</command-message>\n<command-name>/ship</command-name>\n<command-args>the shop</command-args>",
+    );
+    let rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the \
+        new_string was NOT written to the file).";
+    let commands = ["rm a", &format!("rm b && echo {}", "word ".repeat(30))];
+    let without = format!("{rejected} STOP what you are doing and wait for the user to tell you how to proceed.");
+    let reason = format!("{rejected} To tell you how to proceed, the user said:\nuse git rm");
+    for (command, result) in commands.iter().zip([without, reason]) {
+        rows.failed_call("Bash", json!({"command": command}), &result);
+    }
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", rows.file(), 0);
+    let text = exported(&sandbox, "abc1", "markdown");
+    let said: Vec<&str> = text.split("**User**\n\n").skip(1).filter_map(|words| words.lines().next()).collect();
+    assert_eq!(said, ["/ship the shop", "use git rm"], "{text}");
+    assert_eq!((text.matches("(declined)").count(), text.matches("(failed)").count()), (2, 0), "{text}");
+    assert!(text.contains("word… (declined)</summary>"), "{text}");
+    let atif: Value = serde_json::from_str(&exported(&sandbox, "abc1", "atif")).unwrap();
+    let said: Vec<&Value> = atif["steps"].as_array().unwrap().iter().filter(|step| step["source"] == "user").collect();
+    assert_eq!(said.iter().map(|step| &step["message"]).collect::<Vec<_>>(), ["/ship the shop", "use git rm"]);
+    let pack = sandbox.text(&["pack", "abc1", "--budget", "2k"]);
+    assert!(pack.contains("/ship the shop"), "{pack}");
 }
 
 #[test]

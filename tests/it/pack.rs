@@ -187,11 +187,11 @@ fn a_pack_names_a_directory_and_an_error_once() {
     for lines in [
         "`cd /w/shop`, then:\n- `make docs` #5\n- `make all` #3\n",
         "- `glow 5.md`, `glow 4.md`, `glow 3.md` and 2 other calls: Exit code 127 · /bin/bash: line 1: glow: command not found #15\n",
-        "- `rm b`, `rm a`: The user doesn't want to proceed with this tool use. The tool use was rejected #19\n",
         "- `go test ./...`: Exit code 1 · --- FAIL: TestSum (0.01s) #21\n",
     ] {
         assert!(text.contains(lines), "{lines}\n{text}");
     }
+    assert!(!text.contains("rm a"), "a rejected call did not fail\n{text}");
 }
 
 #[test]

@@ -3,12 +3,15 @@
 use super::trace::{Answer, Call, Step};
 use crate::engine::Analysis;
 use crate::model::BlockNumber;
+use crate::text::cut::{cut, one_line};
 use serde_json::{Value, json};
 
 /// The version of the format for trajectories of agents that is written. Source: its specification (Harbor, RFC 0001).
 const ATIF: &str = "ATIF-v1.4";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const NANOSECONDS: i64 = 1_000_000;
+/// Length of the target in the heading of a call.
+const TARGET_CHARACTERS: usize = 100;
 
 pub(super) struct Exported<'a> {
     pub reading: &'a Analysis,
@@ -67,8 +70,12 @@ impl Exported<'_> {
             text.push_str(&format!("\n**{}**\n\n{}\n", answer.request.model, answer.text));
         }
         for call in &answer.calls {
-            let target: String = call.target.lines().next().unwrap_or_default().chars().take(100).collect();
-            let failed = if call.is_error { " (failed)" } else { "" };
+            let target = cut(&one_line(&call.target), TARGET_CHARACTERS);
+            let failed = match call.is_declined {
+                true => " (declined)",
+                false if call.is_error => " (failed)",
+                false => "",
+            };
             let name = html(format!("{} {target}", call.name).trim_end());
             text.push_str(&format!("\n<details><summary>{name}{failed}</summary>\n\n{}", fenced(&call.input)));
             if let Some(result) = &call.result {

@@ -4,6 +4,7 @@ use crate::app::{CommandError, Env};
 use crate::commands::timeline;
 use crate::engine::TimelineRequest;
 use crate::model::{Block, BlockKind, BlockNumber};
+use crate::provider::conventions;
 use crate::workspace::{Content, Workspace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -17,6 +18,8 @@ pub(super) struct Call {
     pub input: String,
     pub result: Option<String>,
     pub is_error: bool,
+    /// True if it was not carried out: the user declined it, or another failed call cancelled it.
+    pub is_declined: bool,
     /// The times of the call and of its result, in milliseconds since 1970, UTC.
     pub start: i64,
     pub end: i64,
@@ -116,13 +119,17 @@ fn call(
 ) -> Call {
     let result = block.call.and_then(|call| results.get(&call));
     let start = block.timestamp.unwrap_or_default();
+    let text = result.and_then(|result| contents.get(&result.number)).map(|content| content.readable.trim_end().to_owned());
+    let is_error = result.is_some_and(|result| result.error);
+    let is_declined = is_error && text.as_ref().is_some_and(|text| conventions().declines(text));
     Call {
         block: block.number,
         name: block.tool.as_ref().map_or_else(|| "tool".to_owned(), |tool| tool.name.to_string()),
         target: block.tool.as_ref().map_or_else(String::new, |tool| tool.target.to_string()),
         input: content.sent.clone(),
-        result: result.and_then(|result| contents.get(&result.number)).map(|content| content.readable.trim_end().to_owned()),
-        is_error: result.is_some_and(|result| result.error),
+        result: text,
+        is_error: is_error && !is_declined,
+        is_declined,
         start,
         end: result.and_then(|result| result.timestamp).unwrap_or(start).max(start),
     }

@@ -147,9 +147,12 @@ mod packed {
 }
 
 impl Block {
-    /// Returns the parts of its content that a person wrote, one a line.
+    /// Returns the parts of its content that a person wrote, one a line; of the record of a command, the command as it was typed.
     pub fn said_in(&self, content: &str) -> String {
-        self.words_in(content).collect::<Vec<_>>().join("\n")
+        let words = self.words_in(content).collect::<Vec<_>>().join("\n");
+        let name = self.preview.split(' ').next().unwrap_or_default();
+        let is_record = self.kind == BlockKind::Text && name.starts_with('/') && !content.trim_start().starts_with('/');
+        if is_record && !words.is_empty() && words != name { format!("{name} {words}") } else { words }
     }
 
     /// Returns a block with its kind and role; everything else is empty.

@@ -175,6 +175,13 @@ impl InputNames {
     }
 }
 
+impl Conventions {
+    /// Returns true if a result says that its call was not carried out: the user declined it, or another failed call cancelled it.
+    pub fn declines(&self, content: &str) -> bool {
+        starts_with_any(content.trim_start(), &self.declined) || self.cancelled.iter().any(|text| content.contains(text))
+    }
+}
+
 /// Returns true if a text starts with any of the prefixes.
 pub fn starts_with_any(text: &str, prefixes: &[&str]) -> bool {
     prefixes.iter().any(|prefix| text.starts_with(prefix))

@@ -2,8 +2,9 @@
 
 use super::splice::SpliceError;
 use crate::engine::Analysis;
+use crate::engine::summary::own_words;
 use crate::model::{Block, BlockKind, BlockNumber, Key};
-use crate::provider::ProviderAdapter;
+use crate::provider::{ProviderAdapter, conventions};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -18,15 +19,16 @@ pub struct Content {
 }
 
 impl Content {
-    /// Returns the words of the user in the content of a block: a prompt as a whole, and of a text that a client wrote the words in it, such
-    /// as the reason of a rejection. `None` if there are none.
+    /// Returns the words of the user in the content of a block: a prompt as a whole, a command as it was typed, and of a result what the
+    /// user said in it, such as the reason of a rejection. `None` if there are none.
     pub fn words(&self, block: &Block) -> Option<Cow<'_, str>> {
-        let is_prompt = block.kind == BlockKind::Text && !self.sent.trim_start().starts_with('<');
-        match block.words.is_empty() {
-            true => None,
-            false if is_prompt => Some(Cow::Borrowed(&self.readable)),
-            false => Some(Cow::Owned(block.said_in(&self.sent))),
+        if block.kind == BlockKind::Text {
+            let is_whole = !self.sent.trim_start().starts_with('<');
+            let words = if is_whole { Cow::Borrowed(&*self.readable) } else { Cow::Owned(block.said_in(&self.sent)) };
+            return Some(words).filter(|_| !block.words.is_empty());
         }
+        let own: Vec<&str> = block.words_in(&self.sent).filter_map(|words| own_words(block, words, conventions())).collect();
+        (!own.is_empty()).then(|| Cow::Owned(own.join("\n")))
     }
 }
 

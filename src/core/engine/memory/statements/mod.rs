@@ -106,6 +106,7 @@ impl Statements {
 
     fn read_prompt(&mut self, event: &TraceEvent, text: &str, source: PromptSource) {
         let is_first = !self.has_prompt;
+        let text = if source == PromptSource::Typed { behind_command(text) } else { text };
         let is_option = source == PromptSource::Choice && self.options.contains(text.trim());
         let sentences = if is_option { Vec::new() } else { self.sentences(text, source, is_first) };
         let found = self.statements(event, &sentences);
@@ -220,6 +221,13 @@ fn with_subject<'a>(before: &'a str, text: &'a str, prompt: &'a str) -> Option<&
     let both = prompt.get(start..end).filter(|both| both.len() <= WHOLE_TEXT)?;
     let between = both.get(before.len()..both.len() - text.len())?;
     (between.trim().is_empty() && is_whole(before)).then_some(both)
+}
+
+/// Returns the arguments of a command of the client, `/name arguments`; any other text as it is.
+fn behind_command(text: &str) -> &str {
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    let arguments = text.strip_prefix('/').and_then(|typed| typed.split_once(char::is_whitespace));
+    arguments.filter(|(name, _)| is_name(name)).map_or(text, |(_, arguments)| arguments.trim_start())
 }
 
 /// Returns the best sentence and the others above the threshold, best first, within the maximum length; in order.

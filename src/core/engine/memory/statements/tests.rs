@@ -68,6 +68,11 @@ fn orders_that_start_with_a_taste_or_an_obligation_are_statements() {
 }
 
 #[test]
+fn the_name_of_a_command_is_no_part_of_a_statement() {
+    check("/plan:new prefer small commits over one large commit", Some("prefer small commits over one large commit"));
+}
+
+#[test]
 fn tasks_questions_and_reports_are_not() {
     for text in [
         "yes, go ahead",

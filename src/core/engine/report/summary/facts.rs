@@ -170,8 +170,7 @@ pub fn looks_up(tool: &Tool, target: &str) -> bool {
 /// only an exit code, or only what a lookup found. `target` is the target of the call, before any change.
 pub fn error_line(content: &str, tool: &Tool, target: &str, conventions: &Conventions) -> Option<String> {
     let content = without_tags(content, conventions);
-    let declined = starts_with_any(content.trim_start(), &conventions.declined);
-    if declined || conventions.cancelled.iter().any(|text| content.contains(text)) {
+    if conventions.declines(&content) {
         return None;
     }
     // Lines are quoted as they are, so one with control sequences is not.

@@ -84,10 +84,9 @@ fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Par
     for block in blocks.filter(|block| is_prompt(reading, block)) {
         let content = contents.get(&block.number).map_or("", String::as_str);
         if starts_with_any(content, &conventions.typed_commands) && block.preview.starts_with('/') {
-            let name = block.preview.split(' ').next().unwrap_or_default();
-            let words: Vec<&str> = block.words_in(content).collect();
-            // Of a command without arguments, its name is the word of the user.
-            let typed = if words == [name] { name.to_owned() } else { format!("{name} {}", words.join(" ")) };
+            let said = block.said_in(content);
+            // A command of the client without arguments has no words of the user.
+            let typed = if said.is_empty() { block.preview.to_string() } else { said };
             let mut texts: Vec<String> =
                 prompt_sentences(&typed, conventions).into_iter().map(|sentence| sentence.text).collect();
             if !texts.first().is_some_and(|first| first.starts_with('/')) {
