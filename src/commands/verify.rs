@@ -120,8 +120,11 @@ fn session(stored: &StoredSession, verified: &Verified) -> VerifiedSession {
         findings.push(Finding { operation: Some(*operation), text: text.to_owned(), ..Finding::new(FindingKind::Interrupted) });
     }
     for operation in &verified.without_delta {
-        let text = "an earlier version logged it, or its values were deleted".to_owned();
+        let text = "an earlier version logged it".to_owned();
         findings.push(Finding { operation: Some(*operation), text, ..Finding::new(FindingKind::WithoutDelta) });
+    }
+    for operation in &verified.forgotten {
+        findings.push(Finding { operation: Some(*operation), ..Finding::new(FindingKind::Forgotten) });
     }
     for (operation, values) in &verified.lost {
         let text = format!("{values} of its values");
@@ -146,6 +149,7 @@ fn session(stored: &StoredSession, verified: &Verified) -> VerifiedSession {
         WayBack::Nothing => WayBackKind::Nothing,
         WayBack::Exact => WayBackKind::Exact,
         WayBack::Values => WayBackKind::Values,
+        WayBack::Forgotten => WayBackKind::Forgotten,
         WayBack::Unknown => WayBackKind::Unknown,
         WayBack::Refused(why) => {
             if verified.drifted.is_empty() && verified.lost.is_empty() {
@@ -193,12 +197,14 @@ pub enum FindingKind {
     UndoRefused,
     /// An operation has no stored delta, so that no undo across it is exact.
     WithoutDelta,
+    /// The credentials in the values that an operation replaced were deleted.
+    Forgotten,
 }
 
 impl FindingKind {
     /// Returns true if it is a problem and not an expected difference.
     pub fn is_problem(self) -> bool {
-        !matches!(self, FindingKind::FileGone | FindingKind::Interrupted | FindingKind::WithoutDelta)
+        !matches!(self, FindingKind::FileGone | FindingKind::Interrupted | FindingKind::WithoutDelta | FindingKind::Forgotten)
     }
 }
 
@@ -249,6 +255,9 @@ impl Finding {
                     self.text
                 )
             }
+            FindingKind::Forgotten => {
+                format!("the credentials that operation {operation} replaced were deleted and cannot be restored")
+            }
             FindingKind::UndoRefused => format!("undo would be refused: {}", self.text),
         }
     }
@@ -266,6 +275,8 @@ texts! {
         Exact = "undoing everything restores the original, byte for byte",
         /// Every changed value, in a file that has grown since.
         Values = "undoing everything restores every value; the session has continued since",
+        /// Not the credentials that were deleted.
+        Forgotten = "no undo restores the credentials that were deleted",
         /// The undo would be refused.
         Refused = "undoing everything would be refused",
         /// Not known.

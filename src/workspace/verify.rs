@@ -3,7 +3,7 @@
 use super::{DriftedValue, Found, LoggedSession, PlanError, Workspace, was_done};
 use crate::engine::ReadSettings;
 use crate::fsio::{Disk, packed_path};
-use crate::model::{Address, History, OperationId, OperationKind, request_id};
+use crate::model::{Address, History, Operation, OperationId, OperationKind, request_id};
 use crate::planning::OriginalError;
 use crate::provider::Location;
 use crate::store::{Cache, Store, StoreError, StoredSession};
@@ -22,6 +22,8 @@ pub enum WayBack {
     Exact,
     /// Every value would be restored. Other programs added or changed rows since, so there is no original to compare with.
     Values,
+    /// All but the credentials that were deleted from the store.
+    Forgotten,
     Refused(String),
     /// Unknown, because there is no file.
     #[default]
@@ -53,6 +55,8 @@ pub struct Verified {
     pub lost: Vec<(OperationId, usize)>,
     /// Operations that cannot be inverted byte by byte.
     pub without_delta: Vec<OperationId>,
+    /// Operations whose values had credentials, which were deleted.
+    pub forgotten: Vec<OperationId>,
     /// Interrupted operations, and whether the file has their changes.
     pub interrupted: Vec<(OperationId, bool)>,
     pub way_back: WayBack,
@@ -130,8 +134,11 @@ impl Verifier<'_> {
         }
         verified.operations = history.operations.len();
         verified.lost = lost(&history, self.sound);
-        let lacking = history.operations.iter().filter(|operation| operation.lacks_delta());
-        verified.without_delta = lacking.map(|operation| operation.id).collect();
+        for operation in history.operations.iter().filter(|operation| operation.lacks_delta()) {
+            let is_forgotten = operation.is_forgotten() || self.has_placeholder(operation);
+            let lacking = if is_forgotten { &mut verified.forgotten } else { &mut verified.without_delta };
+            lacking.push(operation.id);
+        }
         verified.in_force = in_force(&history);
         if verified.file == FileState::InRequests && verified.lost.is_empty() {
             // Each request has the original until the log changes it.
@@ -149,7 +156,18 @@ impl Verifier<'_> {
                 error => verified.way_back = WayBack::Refused(error.to_string()),
             }
         }
+        if matches!(verified.way_back, WayBack::Exact | WayBack::Values) && !verified.forgotten.is_empty() {
+            verified.way_back = WayBack::Forgotten;
+        }
         Ok(verified)
+    }
+
+    /// Returns true if a value that an operation replaced has the placeholder of a credential.
+    fn has_placeholder(&self, operation: &Operation) -> bool {
+        let has = |address: &Address| {
+            self.store.original(address).is_ok_and(|value: Vec<u8>| memchr::memmem::find(&value, b"[secret:").is_some())
+        };
+        operation.edits.iter().filter_map(|edit| edit.before.as_ref()).any(has)
     }
 
     fn beside_file(&self, stored: &StoredSession, history: History, verified: &mut Verified) -> Result<(), PlanError> {
@@ -196,7 +214,7 @@ pub fn in_force(history: &History) -> usize {
 }
 
 fn lost(history: &History, sound: &BTreeSet<Address>) -> Vec<(OperationId, usize)> {
-    let missing = |operation: &crate::model::Operation| {
+    let missing = |operation: &Operation| {
         let hunks = operation.delta.iter().flat_map(|delta| &delta.hunks).flat_map(|hunk| [hunk.before, hunk.after]);
         let values = operation.edits.iter().flat_map(|edit| [edit.before, edit.after]).chain(hunks).flatten();
         let values: BTreeSet<Address> = values.collect();

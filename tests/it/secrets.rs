@@ -243,6 +243,14 @@ fn forgotten_credentials_are_gone() {
     for file in ["store.db", "store.db-wal"] {
         assert_eq!(shown(&fs::read(sandbox.home.join(".aperture").join(file)).unwrap_or_default()), [""; 0], "{file}");
     }
+    let verified = sandbox.text(&["verify"]);
+    for line in [
+        "; no undo restores the credentials that were deleted\n",
+        "ok  the credentials that operation 1 replaced were deleted and cannot be restored\n",
+        "ok  the credentials that operation 2 replaced were deleted and cannot be restored\n",
+    ] {
+        assert!(verified.contains(line), "{line}{verified}");
+    }
     let refused = sandbox.run(&["undo"]);
     assert_eq!(refused.code, 1);
     assert!(refused.stderr.contains("were deleted and cannot be restored"), "{}", refused.stderr);

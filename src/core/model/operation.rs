@@ -468,6 +468,12 @@ impl Operation {
     pub fn lacks_delta(&self) -> bool {
         self.after_bytes.is_some() && self.delta.is_none()
     }
+
+    /// Returns whether a value that it replaced was deleted. Such a value is logged as its replacement, so that before and after are
+    /// equal.
+    pub fn is_forgotten(&self) -> bool {
+        self.edits.iter().any(|edit| edit.before.is_some() && edit.before == edit.after)
+    }
 }
 
 /// The position of a pin as stored in a mark.

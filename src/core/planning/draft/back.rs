@@ -10,8 +10,7 @@ impl Draft<'_> {
     /// Errors: a later operation or another program changed the same block.
     pub fn invert(&mut self, operation: &Operation) -> Result<(), PlanError> {
         self.refuse_changed_later(operation)?;
-        // A deleted value is logged as its replacement, so that before and after are equal.
-        if operation.edits.iter().any(|edit| edit.before.is_some() && edit.before == edit.after) {
+        if operation.is_forgotten() {
             return Err(PlanError::Forgotten(operation.id));
         }
         let originals = self.originals.ok_or(PlanError::Gone)?;
