@@ -86,6 +86,17 @@ fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
 }
 
 #[test]
+fn uninstall_reports_what_it_removed() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.join(".claude/settings.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, "{\"statusLine\": {\"type\": \"command\", \"command\": \"mine\"}}\n").unwrap();
+    sandbox.text(&["install", "claude-code"]);
+    let removed = sandbox.text(&["uninstall", "claude-code"]);
+    assert!(removed.contains("settings.json: ") && !removed.contains("status line"), "{removed}");
+}
+
+#[test]
 fn uninstall_leaves_what_was_there_before() {
     for scope in ["user", "project", "local"] {
         let sandbox = Sandbox::new();
@@ -178,7 +189,10 @@ fn invalid_settings_are_not_changed() {
     let path = sandbox.project.join(".claude/settings.json");
     for (settings, because) in [
         ("{\n  \"a\": 1,\n}", "because: line 3, column 1: key must be a string\n"),
-        ("// mine\n{}", "because: line 1, column 1: expected value\n"),
+        (
+            "// mine\n{}",
+            "because: it has comments, and such a file is not changed\nhint: nothing was written; to add by hand: { \"hooks\": ",
+        ),
         ("{\"hooks\": []}", "because: 'hooks' has an unexpected type\n"),
         ("[]", "because: 'the document' has an unexpected type\n"),
     ] {

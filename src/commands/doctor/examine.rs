@@ -7,7 +7,7 @@ use crate::commands::keep;
 use crate::engine::mask;
 use crate::output::{age, bytes, plural};
 use crate::provider::claude_code::ClaudeCode;
-use crate::provider::{Launch, PROVIDERS, ProviderAdapter, REDIRECTED, Route};
+use crate::provider::{EditError, Launch, PROVIDERS, ProviderAdapter, REDIRECTED, Route};
 use crate::store::{KeyMethod, SealState};
 use crate::text::names::version_numbers;
 use crate::text::shell::quoted_word;
@@ -236,6 +236,10 @@ fn clients(env: &Env) -> Vec<DoctorFinding> {
                 DoctorFinding::problem("clients", format!("{name}: parts are missing, or start another program")).by(command)
             }
             Ok(InstallState::Missing) => DoctorFinding::note("clients", format!("{name}: not installed")).by(command),
+            // The installation there is not examined.
+            Err(error) if matches!(error.source.downcast_ref(), Some(EditError::Commented)) => {
+                DoctorFinding::note("clients", format!("{name}: {:#}", error.source)).by(command)
+            }
             Err(error) => DoctorFinding::problem("clients", format!("{name}: {:#}", error.source)),
         }
     });

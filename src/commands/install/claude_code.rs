@@ -51,12 +51,12 @@ enum Kind {
 }
 
 impl Kind {
-    /// Returns what aperture adds with the file, without the settings that belong to another program.
-    fn parts(&self, calls: &Calls, taken: &[&str]) -> String {
+    /// Returns what belongs to aperture in the text of the file.
+    fn parts(&self, text: &str) -> String {
         match self {
             Kind::Settings => {
-                let status_line = if taken.is_empty() { ", status line" } else { "" };
-                format!("{}{status_line}", plural(calls.events.len(), "hook"))
+                let (hooks, has_status_line) = settings::entries(text);
+                format!("{}{}", plural(hooks, "hook"), if has_status_line { ", status line" } else { "" })
             }
             Kind::Servers => "MCP server".to_owned(),
             Kind::Whole(_, what) => (*what).to_owned(),
@@ -81,14 +81,18 @@ fn additions(env: &Env, options: &Options, pieces: &[Piece]) -> Result<Vec<FileC
     let add = |Piece { path, kind }: &Piece| {
         let before = read(env, path)?;
         let text = before.clone().unwrap_or_else(|| NO_FILE.to_owned());
-        let edited = match kind {
-            Kind::Settings => settings::install(&text, &calls(env, options)?),
-            Kind::Servers => settings::SERVERS.install(&text, &program(env, options)?),
-            Kind::Whole(..) if before.is_some() && !is_sealed(&text) => Ok(Edited { text, taken: vec!["the file"] }),
+        let (calls, program) = (calls(env, options)?, program(env, options)?);
+        let edit = |text: &str| match kind {
+            Kind::Settings => settings::install(text, &calls),
+            Kind::Servers => settings::SERVERS.install(text, &program),
+            Kind::Whole(..) if before.is_some() && !is_sealed(text) => {
+                Ok(Edited { text: text.to_owned(), taken: vec!["the file"] })
+            }
             Kind::Whole(wanted, _) => Ok(Edited { text: wanted.clone(), taken: Vec::new() }),
         };
-        let edited = edited.map_err(|error| refused(error, path))?;
-        let parts = kind.parts(&calls(env, options)?, &edited.taken);
+        let entry = || edit(NO_FILE).ok().map(|edited| edited.text);
+        let edited = edit(&text).map_err(|error| refused(error, path, entry().as_deref()))?;
+        let parts = kind.parts(&edited.text);
         Ok(FileChange::new(path, parts, before, Some(edited.text), edited.taken))
     };
     pieces.iter().map(add).collect()
@@ -99,7 +103,7 @@ pub fn state(env: &Env) -> Result<InstallState, CommandError> {
     let options = Options { scope: InstallScope::User, dry_run: true };
     let (pieces, _) = pieces(env, &options)?;
     let made = Made::read(env)?;
-    Ok(InstallState::of(&additions(env, &options, &pieces)?, &removals(env, &options, &pieces, &made)?))
+    Ok(InstallState::of(&additions(env, &options, &pieces)?, &removals(env, &pieces, &made)?))
 }
 
 /// Asks once if sessions are copied before the client deletes them, and writes the answer to the user's settings.
@@ -128,12 +132,12 @@ fn ask_to_keep(env: &Env) -> Result<(), CommandError> {
 pub fn run_uninstall(env: &Env, options: &Options) -> Result<(), CommandError> {
     let (pieces, stop) = pieces(env, options)?;
     let made = Made::read(env)?;
-    let report = InstallReport { files: removals(env, options, &pieces, &made)?, ..report(env, "uninstall", options, false) };
+    let report = InstallReport { files: removals(env, &pieces, &made)?, ..report(env, "uninstall", options, false) };
     uninstall(env, &report, &stop, made)
 }
 
 /// Returns the files that exist, without the parts of aperture.
-fn removals(env: &Env, options: &Options, pieces: &[Piece], made: &Made) -> Result<Vec<FileChange>, CommandError> {
+fn removals(env: &Env, pieces: &[Piece], made: &Made) -> Result<Vec<FileChange>, CommandError> {
     let mut files = Vec::new();
     for Piece { path, kind } in pieces {
         let Some(before) = read(env, path)? else { continue };
@@ -143,11 +147,11 @@ fn removals(env: &Env, options: &Options, pieces: &[Piece], made: &Made) -> Resu
             Kind::Whole(..) if is_sealed(&before) => Ok(NO_FILE.to_owned()),
             Kind::Whole(..) => Ok(before.clone()),
         };
-        let after = after.map_err(|error| refused(error, path))?;
+        let after = after.map_err(|error| refused(error, path, None))?;
         let foreign = matches!(kind, Kind::Whole(..)) && after == before;
         let taken = if foreign { vec!["the file"] } else { Vec::new() };
         let gone = after == NO_FILE && before != NO_FILE && !files::is_link(path) && made.has_file(path);
-        let parts = kind.parts(&calls(env, options)?, &taken);
+        let parts = kind.parts(&before);
         files.push(FileChange::new(path, parts, Some(before), (!gone).then_some(after), taken));
     }
     Ok(files)

@@ -3,6 +3,7 @@
 use crate::app::{CommandError, Env, files};
 use crate::commands::install::report::FileChange;
 use crate::provider::EditError;
+use crate::text::cut::one_line;
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -81,10 +82,16 @@ pub fn read(env: &Env, path: &Path) -> Result<Option<String>, CommandError> {
         .map_err(|error| CommandError::refused(error).hint("nothing was written"))
 }
 
-/// Returns the error of a file that cannot be edited.
-pub fn refused(error: EditError, path: &Path) -> CommandError {
+/// Returns the error of a file that cannot be changed. One with comments the user changes by hand: `entry` is what to add to it, `None`
+/// for a removal.
+pub fn refused(error: EditError, path: &Path, entry: Option<&str>) -> CommandError {
+    let hint = match (&error, entry) {
+        (EditError::Commented, Some(entry)) => format!("nothing was written; to add by hand: {}", one_line(entry)),
+        (EditError::Commented, None) => "nothing was written; remove the entries of aperture by hand".to_owned(),
+        _ => "nothing was written; fix the file first".to_owned(),
+    };
     let error = anyhow::Error::new(error).context(format!("cannot change {}", path.display()));
-    CommandError::refused(error).hint("nothing was written; fix the file first")
+    CommandError::refused(error).hint(hint)
 }
 
 /// Writes the changed files. All files were read and edited before, so errors in them occur before the first write.

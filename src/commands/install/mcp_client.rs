@@ -81,7 +81,8 @@ fn addition(
     edit: &dyn Fn(&str) -> Result<Edited, EditError>,
 ) -> Result<FileChange, CommandError> {
     let before = read(env, path)?;
-    let edited = edit(before.as_deref().unwrap_or(NO_FILE)).map_err(|error| refused(error, path))?;
+    let edited = edit(before.as_deref().unwrap_or(NO_FILE))
+        .map_err(|error| refused(error, path, edit(NO_FILE).ok().map(|edited| edited.text).as_deref()))?;
     Ok(FileChange::new(path, parts.to_owned(), before, Some(edited.text), edited.taken))
 }
 
@@ -102,7 +103,7 @@ fn removal(
     made: &Made,
 ) -> Result<FileChange, CommandError> {
     let before = read(env, path)?;
-    let after = before.as_deref().map(edit).transpose().map_err(|error| refused(error, path))?;
+    let after = before.as_deref().map(edit).transpose().map_err(|error| refused(error, path, None))?;
     let gone = after.as_deref() == Some(NO_FILE) && made.has_file(path);
     Ok(FileChange::new(path, parts.to_owned(), before, after.filter(|_| !gone), Vec::new()))
 }

@@ -4,6 +4,7 @@
 //! created by [`add`] begins with a line feed; one that existed and was empty gets its first member directly after its bracket.
 
 use super::json::{Scanner, range_in};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::ops::Range;
@@ -13,6 +14,8 @@ use std::ops::Range;
 pub enum EditError {
     #[error("line {line}, column {column}: {why}")]
     NotJson { line: usize, column: usize, why: String },
+    #[error("it has comments, and such a file is not changed")]
+    Commented,
     #[error("'{0}' has an unexpected type")]
     Unexpected(String),
     #[error("it is not TOML: {0}")]
@@ -151,8 +154,40 @@ fn pretty(value: &Value, unit: &str, depth: usize) -> String {
 fn root(text: &str) -> Result<Range<usize>, EditError> {
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let parsed = serde_json::from_str::<&RawValue>(&text[mark..]);
-    let parsed = parsed.map_err(|error| EditError::NotJson { line: error.line(), column: error.column(), why: cause(&error) })?;
-    Ok(range_in(text.as_bytes(), parsed))
+    let is_commented = || without_comments(&text[mark..]).is_some_and(|plain| serde_json::from_str::<IgnoredAny>(&plain).is_ok());
+    let broken = |error: serde_json::Error| match is_commented() {
+        true => EditError::Commented,
+        false => EditError::NotJson { line: error.line(), column: error.column(), why: cause(&error) },
+    };
+    Ok(range_in(text.as_bytes(), parsed.map_err(broken)?))
+}
+
+/// Returns JSON with comments, and perhaps trailing commas, as some programs read it, without these; `None` if it has no comment.
+fn without_comments(text: &str) -> Option<String> {
+    let (mut plain, mut rest, mut has_comment) = (String::new(), text, false);
+    while let Some(first) = rest.chars().next() {
+        let end = match rest.as_bytes() {
+            [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
+            [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+            [b'"', ..] => {
+                let mut escaped = true;
+                let is_end = |c: char| {
+                    let was = std::mem::replace(&mut escaped, false);
+                    escaped = c == '\\' && !was;
+                    c == '"' && !was
+                };
+                rest.find(is_end).map_or(rest.len(), |end| end + 1)
+            }
+            _ => first.len_utf8(),
+        };
+        if matches!(first, ']' | '}') {
+            plain.truncate(plain.trim_end().trim_end_matches(',').len());
+        }
+        has_comment |= first == '/';
+        plain.push_str(if first == '/' { "" } else { &rest[..end] });
+        rest = &rest[end..];
+    }
+    has_comment.then_some(plain)
 }
 
 fn cause(error: &serde_json::Error) -> String {
@@ -197,4 +232,20 @@ fn indentation(text: &str, root: &Range<usize>) -> String {
     let line = inside.split_once('\n').map(|(_, rest)| rest).filter(|_| inside.trim_start().len() > 1);
     let indent = line.map(|line| line.chars().take_while(|c| matches!(c, ' ' | '\t')).collect::<String>());
     indent.filter(|indent| !indent.is_empty()).unwrap_or_else(|| "  ".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_comments_is_not_called_broken() {
+        let is_commented = |text: &str| matches!(add(text, &["a"], Some("b"), &Value::Null), Err(EditError::Commented));
+        for text in ["{\n  // the \"servers\"\n  \"a\": {},\n}", "/* } */ {\"a\": {\"c\": \"// \\\" /*\", }}"] {
+            assert!(is_commented(text), "{text}");
+        }
+        for text in ["{\"a\": // x\n", "{\"a\": {},}", "{\"a\": \"// x}", "{\"a\": {}}}", "{\"a\": {}}"] {
+            assert!(!is_commented(text), "{text}");
+        }
+    }
 }

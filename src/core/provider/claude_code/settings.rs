@@ -72,18 +72,32 @@ const STATUS_LINE: &str = "statusLine";
 
 /// Returns true if the settings have all wanted entries, and no other entries of aperture.
 fn installed(settings: &str, calls: &Calls, has_status_line: bool) -> bool {
-    let Ok(settings) = serde_json::from_str::<Value>(settings.trim_start_matches('\u{feff}')) else { return false };
-    let none = serde_json::Map::new();
-    let hooks = settings["hooks"].as_object().unwrap_or(&none);
-    let ours = hooks.iter().flat_map(|(event, entries)| {
-        let entries = entries.as_array().into_iter().flatten().filter(|entry| is_our_hook(entry));
-        entries.map(move |entry| (event.as_str(), entry.clone()))
-    });
-    let mut found: Vec<(&str, Value)> = ours.collect();
+    let settings = parsed(settings);
+    let mut found = hooks(&settings);
     let mut wanted: Vec<(&str, Value)> = calls.events.iter().map(|event| (*event, hook(calls, event))).collect();
     found.sort_by_key(|(event, _)| *event);
     wanted.sort_by_key(|(event, _)| *event);
     found == wanted && (!has_status_line || settings[STATUS_LINE] == status_line(&calls.program))
+}
+
+/// Returns the number of the hooks of aperture in the settings, and true if they have its status line.
+pub fn entries(settings: &str) -> (usize, bool) {
+    let settings = parsed(settings);
+    (hooks(&settings).len(), calls_us(&settings[STATUS_LINE], "statusline"))
+}
+
+fn parsed(settings: &str) -> Value {
+    serde_json::from_str(settings.trim_start_matches('\u{feff}')).unwrap_or_default()
+}
+
+/// Returns the hooks of aperture, each with its event.
+fn hooks(settings: &Value) -> Vec<(&str, Value)> {
+    let events = settings["hooks"].as_object().into_iter().flatten();
+    let ours = events.flat_map(|(event, entries)| {
+        let entries = entries.as_array().into_iter().flatten().filter(|entry| is_our_hook(entry));
+        entries.map(move |entry| (event.as_str(), entry.clone()))
+    });
+    ours.collect()
 }
 
 fn hook(calls: &Calls, event: &str) -> Value {
@@ -193,7 +207,7 @@ mod tests {
     fn invalid_json_is_refused_with_its_place() {
         let refused = |settings: &str| install(settings, &calls()).unwrap_err().to_string();
         expect!["line 2, column 1: key must be a string"].assert_eq(&refused("{\"a\": 1,\n}"));
-        expect!["line 1, column 1: expected value"].assert_eq(&refused("// mine\n{}"));
+        expect!["it has comments, and such a file is not changed"].assert_eq(&refused("// mine\n{}"));
         expect!["line 1, column 1: EOF while parsing an object"].assert_eq(&refused("{"));
         expect!["'the document' has an unexpected type"].assert_eq(&refused("[]"));
         expect!["'hooks' has an unexpected type"].assert_eq(&refused("{\"hooks\": null}"));
