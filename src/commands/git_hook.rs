@@ -2,7 +2,7 @@
 
 use crate::app::{CommandError, Env, one_of, refusal};
 use crate::commands::check::{CheckReport, CheckedSession, without_blocks};
-use crate::commands::summary;
+use crate::commands::{blame, summary};
 use crate::engine::summary::{PointKind, summarize};
 use crate::engine::{CheckLimits, Checked, GitHook, Violation, violations};
 use crate::model::limits::SNIFF_BYTES;
@@ -147,9 +147,9 @@ fn refuse(env: &Env, what: &str, files: &[SkipReason]) -> Result<(), CommandErro
 const SESSION: &str = "Session: ";
 
 /// Adds a git note about the newest session of the project to the last commit, before the other paragraphs of its note; does nothing if
-/// there is no session.
+/// there is no session, or if it wrote nothing of the commit.
 fn note(env: &Env) -> Result<(), CommandError> {
-    let Ok(found) = env.find(None) else { return Ok(()) };
+    let Some(found) = env.find(None).ok().filter(|found| blame::wrote_last_commit(env, found)) else { return Ok(()) };
     let workspace = env.read(found)?;
     let (_, short) = summarize(&workspace.reading, &summary::contents(env, &workspace)?, &|_| String::new());
     let mut text = format!("{SESSION}{}\n", workspace.location.id);

@@ -618,9 +618,24 @@ fn a_push_with_a_credential_is_refused() {
 fn a_commit_is_noted_with_its_session() {
     let Some(repository) = Repository::new() else { return };
     let sandbox = &repository.sandbox;
-    sandbox.session("abc1", planted(), 0);
+    let file = serde_json::to_string(&sandbox.project.join("a.txt")).unwrap();
+    let edit = format!(
+        "{}\n{}\n",
+        format_args!(
+            r#"{{"type":"assistant","uuid":"y","parentUuid":"h","sessionId":"S","timestamp":"2026-11-21T21:00:20.000Z","message":{{"id":"m9","role":"assistant","model":"claude-opus-4-5-20251101","content":[{{"type":"tool_use","id":"toolu_09","name":"Write","input":{{"file_path":{file},"content":"the first line"}}}}],"usage":{{"input_tokens":9,"output_tokens":6}}}}}}"#
+        ),
+        r#"{"type":"user","uuid":"z","parentUuid":"y","sessionId":"S","timestamp":"2026-11-21T21:00:21.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_09","content":"File created successfully"}]}}"#
+    );
+    sandbox.session("abc1", planted() + &edit, 0);
     assert_eq!(repository.aperture(&["install", "git-hook", "--post-commit"]).code, 0);
-    sandbox.write("a.txt", "a");
+    let notes = || repository.git(&["notes", "--ref=aperture", "list"]);
+    for (name, text) in [("b.txt", "the first line"), ("a.txt", "a line by hand")] {
+        sandbox.write(name, text);
+        repository.git(&["add", "."]);
+        repository.git(&["commit", "-qm", name]);
+        assert_eq!(notes(), "", "{name}: the session wrote nothing of it");
+    }
+    sandbox.write("a.txt", "a line by hand\nthe first line\n");
     repository.git(&["add", "."]);
     repository.git(&["commit", "-qm", "one"]);
     let note = repository.git(&["notes", "--ref=aperture", "show", "HEAD"]);
@@ -629,7 +644,7 @@ fn a_commit_is_noted_with_its_session() {
         Session: abc1
         goal: use [secret:github-token] to fix the deploy of the shop
         story: It uses [secret:gitlab-token] now.
-        state: answered, plan: 0 of 1 done
+        state: edited 1 file, open, plan: 0 of 1 done
     "#]]
     .assert_eq(&note);
 }

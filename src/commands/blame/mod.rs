@@ -10,9 +10,10 @@ use crate::engine::blame::{BlameLine, BlamedFile, FileEdit, attribute};
 use crate::model::paths::{relative, slashed};
 use crate::output::{plural, short_id};
 use crate::provider::Location;
+use crate::text::names::{file_name, is_file_name, path_runs};
 use crate::text::sentence::sentences;
 use crate::text::shell::quoted_word;
-use crate::workspace::{Found, Project, absolute, file_edits, find_all, stated};
+use crate::workspace::{Found, Project, absolute, file_edits, find_all, stated, subagents};
 use anyhow::anyhow;
 use rayon::prelude::*;
 use report::{BlameEdit, BlameNote, BlameRun};
@@ -188,6 +189,18 @@ fn sources(env: &Env, subject: &Subject<'_>) -> Vec<Source> {
     let mut sources: Vec<Source> = found.into_par_iter().filter_map(belongs).collect();
     sources.sort_by(|one, other| one.found.path.cmp(&other.found.path));
     sources
+}
+
+/// Returns true if an edit of a session, or of one of its subagents, wrote a line that the last commit of the directory added.
+pub fn wrote_last_commit(env: &Env, found: &Found) -> bool {
+    let Some(repository) = Repository::of(env, &env.directory) else { return false };
+    let (names, added) = repository.last_commit();
+    let roots = std::iter::once(repository.root.clone()).chain(repository.trees());
+    let file = BlamedFile { names, roots: roots.map(|root| slashed(&root.to_string_lossy())).collect() };
+    let subagents = subagents(env.disk, found).unwrap_or_default();
+    let edits = std::iter::once(found).chain(&subagents).filter_map(|found| file_edits(env.disk, found, &file).ok()).flatten();
+    let is_added = |line: &str| line.contains(char::is_alphanumeric) && added.contains(line.trim());
+    edits.into_iter().any(|edit| edit.change.texts().iter().any(|text| text.lines().any(is_added)))
 }
 
 /// Returns the root of the repository and its other working trees.

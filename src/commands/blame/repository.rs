@@ -2,6 +2,7 @@
 
 use crate::app::{CommandError, Env, ErrorKind};
 use anyhow::anyhow;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// A repository.
@@ -85,6 +86,18 @@ impl<'a> Repository<'a> {
             Some(FileCommit { commit: commit.to_owned(), time: end_of_second(seconds)? })
         });
         parsed.collect()
+    }
+
+    /// Returns the names of the files that the last commit changed, and the lines that it added to them.
+    pub fn last_commit(&self) -> (Vec<String>, BTreeSet<String>) {
+        let read = |form: &[&str]| {
+            let output = self.git(&[&["diff-tree", "--root", "-r", "--no-commit-id", "--no-ext-diff"], form, &["HEAD"]].concat());
+            String::from_utf8_lossy(&output.unwrap_or_default()).into_owned()
+        };
+        let names = read(&["--name-only", "-z"]).split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let patch = read(&["-p", "--unified=0", "--no-color"]);
+        let added = patch.lines().filter(|line| !line.starts_with("+++ ")).filter_map(|line| line.strip_prefix('+'));
+        (names, added.map(|line| line.trim().to_owned()).collect())
     }
 
     /// Returns the note of a commit; empty if it has none.

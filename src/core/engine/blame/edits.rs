@@ -62,6 +62,18 @@ pub enum FileChange {
     Deleted,
 }
 
+impl FileChange {
+    /// Returns the texts that the change put into the file.
+    pub fn texts(&self) -> Vec<&str> {
+        match self {
+            FileChange::Written { text, .. } => vec![text],
+            FileChange::Replaced(pairs) => pairs.iter().map(|(_, after)| after.as_str()).collect(),
+            FileChange::Patched(hunks) => hunks.iter().flat_map(|hunk| &hunk.after).map(String::as_str).collect(),
+            FileChange::Read(_) | FileChange::Deleted => Vec::new(),
+        }
+    }
+}
+
 /// Consecutive lines of a file that a call read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
