@@ -54,6 +54,14 @@ impl MemoryProject {
         MemoryProject { root: root_of(disk, data, &directory), sessions: None }
     }
 
+    /// Returns true if a directory below the root is a part of the project: it is in its repository or in a worktree of this. Below a root
+    /// that does not exist here, every directory is.
+    pub fn has_part(&self, disk: &dyn Disk, data: &Path, directory: &Path) -> bool {
+        let root = root_of(disk, data, &absolute(disk, directory));
+        let is_own = |root: &Path| root == self.root;
+        !exists(disk, &self.root) || is_own(&root) || is_own(&MemoryProject { root, sessions: None }.main_checkout(disk))
+    }
+
     /// Returns the place of the project's tree: in the project if there is one, else among the data of aperture.
     pub fn tree(&self, disk: &dyn Disk, data: &Path) -> TreePlace {
         let own = self.root.join(IN_PROJECT);

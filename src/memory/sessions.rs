@@ -51,11 +51,12 @@ pub fn learn_sessions(
     sessions
 }
 
-/// Returns the sessions of a project, without those of subagents: those whose working directory is the root of the project or below it;
-/// of a folder of sessions that was named, those without one too.
+/// Returns the sessions of a project, without those of subagents: those whose working directory is the root of the project or a part of
+/// it; of a folder of sessions that was named, those without one too.
 pub fn sessions_of(
     disk: &dyn Disk,
     places: &Places,
+    data: &Path,
     index: &MemoryIndex,
     project: &MemoryProject,
     skipped: &mut dyn FnMut(&Path, io::Error),
@@ -68,7 +69,10 @@ pub fn sessions_of(
         let is_in_folder = || project.sessions.as_ref().is_some_and(|folder| found.path.starts_with(folder));
         // A folder can have the sessions of several projects; those of one that does not exist here are known by the folder only.
         let by_folder = directory.is_none() || project.sessions.as_ref() == Some(&project.root);
-        own.covers(disk, found, directory.as_deref()) || by_folder && is_in_folder()
+        let is_part = || directory.as_deref().is_none_or(|directory| project.has_part(disk, data, directory));
+        own.holds(disk, found, directory.as_deref())
+            || own.covers(disk, found, directory.as_deref()) && is_part()
+            || by_folder && is_in_folder()
     };
     let mut found: Vec<(Found, Identity)> = find_all(disk, places, skipped);
     found.retain(|(found, _)| !found.location.subagent);

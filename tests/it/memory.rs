@@ -1,6 +1,7 @@
 //! Memories: the screens of all commands, bad input, several processes, and what stays after a kill.
 
 use crate::sandbox::{Sandbox, repository, wait_for};
+use aperture::provider::claude_code::slug;
 use expect_test::expect_file;
 use std::collections::BTreeMap;
 use std::fs;
@@ -501,6 +502,42 @@ fn words_of_one_project_are_not_told_in_others() {
     sandbox.run(&["memory", "review", "--accept", "user-1"]);
     let text = shared();
     assert!(text.contains(&format!("Written or accepted by the user:\n#user-1 {rule}\n")), "{text}");
+}
+
+/// A directory that contains repositories is not their project; a worktree in a repository belongs to it.
+#[test]
+fn a_directory_has_no_entries_of_the_repositories_below_it() {
+    let sandbox = Sandbox::new();
+    let below = |name: &str| sandbox.project.join(name);
+    for (name, git) in
+        [("shop/.git/HEAD", ""), ("shop/.trees/1/.git", "gitdir: ../../.git/worktrees/1\n"), ("mail/.git/HEAD", "")]
+    {
+        fs::create_dir_all(below(name).parent().unwrap()).unwrap();
+        fs::write(below(name), git).unwrap();
+    }
+    for (number, name, rule) in [
+        (1, "shop", "we always squash before a merge"),
+        (2, "shop/.trees/1", "we should never cache the index"),
+        (3, "mail", "we should keep the names sorted"),
+    ] {
+        let directory = below(name).to_string_lossy().into_owned();
+        said_in(&sandbox, number, &directory, rule);
+        // The client keeps it in the folder of its directory.
+        let file = format!("{number:08}-0000-4000-8000-000000000001.jsonl");
+        let folders = sandbox.home.join(".claude/projects");
+        fs::create_dir_all(folders.join(slug(&directory))).unwrap();
+        fs::rename(folders.join(sandbox.slug()).join(&file), folders.join(slug(&directory)).join(&file)).unwrap();
+    }
+    let told = |name: &str| {
+        let text = sandbox.text(&["memory", "compose", "--project", &below(name).to_string_lossy()]);
+        ["squash", "cache", "sorted"].map(|word| text.contains(word))
+    };
+    assert_eq!((told(""), told("shop"), told("mail")), ([false; 3], [true, true, false], [false, false, true]));
+    let project = below("shop").to_string_lossy().into_owned();
+    for lines in [&["memory", "--project", &project][..], &["memory", "list", "--project", &project]] {
+        let listed = sandbox.text(lines);
+        assert!(listed.ends_with("2 more entries of sessions that were not learned yet: aperture memory learn\n"), "{listed}");
+    }
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl Learning {
         let mut skipped = Vec::new();
         let mut skip = |path: &Path, error: std::io::Error| skipped.push(format!("{}: {error}", path.display()));
         let env = memories.env;
-        let files = sessions_of(env.disk, &env.places, &index, &memories.project, &mut skip);
+        let files = sessions_of(env.disk, &env.places, memories.data(), &index, &memories.project, &mut skip);
         let sessions = learn_sessions(env.disk, &index, &files, &mut skip);
         skipped.iter().for_each(|problem| env.note(&format!("skipped {problem}")));
         let candidates = induce(&facts(&sessions));

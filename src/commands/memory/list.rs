@@ -9,7 +9,7 @@ use crate::app::{CommandError, ErrorKind};
 use crate::engine::memory::markdown::parse_name;
 use crate::engine::o200k;
 use crate::memory::Tree;
-use crate::model::{Memory, MemoryFile, MemoryKind, MemoryState};
+use crate::model::{Memory, MemoryFile, MemoryKind, MemoryScope, MemoryState};
 use crate::workspace::{find_all, find_in_folder};
 use anyhow::anyhow;
 use std::collections::BTreeSet;
@@ -17,7 +17,18 @@ use std::collections::BTreeSet;
 /// Prints the trees.
 pub fn trees(memories: &Memories<'_>) -> Result<(), CommandError> {
     let trees = memories.read_all()?.iter().map(view).collect();
-    memories.env.print(&MemoryTreesReport { trees, moved: offer(memories) })
+    memories.env.print(&MemoryTreesReport { trees, moved: offer(memories), unlearned: unlearned(memories)? })
+}
+
+/// Returns the number of entries that no tree has yet, because their sessions were not learned.
+fn unlearned(memories: &Memories<'_>) -> Result<usize, CommandError> {
+    let mut tree = memories.read(MemoryScope::Project)?;
+    let known: BTreeSet<u64> = tree.memories().map(|memory| memory.key).collect();
+    let learning = Learning::of_project(memories);
+    let feedback = learning.feedback(memories, &tree).unwrap_or_default();
+    // A tree that cannot be changed learns nothing.
+    let is_learned = tree.merge(&learning.candidates, &feedback, memories.env.style.now.as_millisecond()).is_ok();
+    Ok(tree.memories().filter(|memory| is_learned && !known.contains(&memory.key)).count())
 }
 
 fn view(tree: &Tree) -> MemoryTree {
@@ -51,7 +62,9 @@ pub fn run(memories: &Memories<'_>, arguments: &ListArguments) -> Result<(), Com
             && arguments.kind.is_none_or(|kind| memory.kind == kind)
             && file.as_ref().is_none_or(|file| memory.file == *file)
     };
-    let mut report = MemoryListReport { is_lines: arguments.json_lines, ..all(memories)? };
+    let is_part = arguments.state.is_some() || arguments.kind.is_some() || file.is_some();
+    let unlearned = if is_part { 0 } else { unlearned(memories)? };
+    let mut report = MemoryListReport { is_lines: arguments.json_lines, unlearned, ..all(memories)? };
     report.memories.retain(is_wanted);
     if arguments.json_lines || memories.env.json {
         expand(memories, &mut report.memories);

@@ -108,6 +108,10 @@ impl<'a> Memories<'a> {
         Ok(Memories { env, project, data, actor: None })
     }
 
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
     /// Returns the same trees, with another origin of changes.
     pub fn by(&self, actor: MemoryActor) -> Memories<'a> {
         Memories { env: self.env, project: self.project.clone(), data: self.data.clone(), actor: Some(actor) }

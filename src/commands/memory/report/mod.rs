@@ -61,6 +61,16 @@ pub struct MemoryTreesReport {
     pub trees: Vec<MemoryTree>,
     /// Directory that the project probably had before, and the command that takes over its entries.
     pub moved: Option<String>,
+    /// Number of entries of sessions that were not learned yet, which a new session receives too.
+    pub unlearned: usize,
+}
+
+/// Adds the line about entries that no tree has yet.
+fn unlearned(text: &mut String, count: usize) {
+    if count > 0 {
+        let entries = if count == 1 { "1 more entry".to_owned() } else { format!("{count} more entries") };
+        line(text, &format!("{entries} of sessions that were not learned yet: aperture memory learn"));
+    }
 }
 
 impl Report for MemoryTreesReport {
@@ -86,6 +96,7 @@ impl Report for MemoryTreesReport {
             }
             problems(&mut text, style, &tree.problems);
         }
+        unlearned(&mut text, self.unlearned);
         self.moved.iter().for_each(|offer| line(&mut text, &printable(offer)));
         text
     }
@@ -108,6 +119,8 @@ pub struct MemoryListReport {
     pub memories: Vec<Memory>,
     /// Files that are not read or not written.
     pub problems: Vec<MemoryProblem>,
+    /// Number of entries of sessions that were not learned yet; 0 for a part of a list.
+    pub unlearned: usize,
     /// True if whole texts and metadata are written.
     #[serde(skip)]
     pub is_full: bool,
@@ -157,6 +170,7 @@ impl Report for MemoryListReport {
             }
             memory_entry(&mut text, style, memory, widest, self.is_full);
         }
+        unlearned(&mut text, self.unlearned);
         problems(&mut text, style, &self.problems);
         text
     }
