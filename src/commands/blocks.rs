@@ -7,6 +7,7 @@ use crate::model::{
 };
 use crate::output::table::{Cell, Column, Table, left, rest, right};
 use crate::output::{Paint, Report, Style, age, clip, plural, tokens, unit};
+use crate::provider::without_insertions;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -63,7 +64,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandE
         tokens: blocks.iter().map(|block| block.tokens).sum(),
         blocks,
         tree: arguments.tree,
-        prompts: reading.turns.iter().map(|turn| turn.prompt.clone()).collect(),
+        prompts: reading.turns.iter().map(|turn| without_insertions(&turn.prompt).to_owned()).collect(),
     };
     report.sort(arguments.sort, arguments.reverse);
     Ok(report)
@@ -257,8 +258,7 @@ pub struct BlocksReport {
     /// True if the blocks are grouped by turn.
     #[serde(skip)]
     pub tree: bool,
-    /// The prompts of the turns, by number from 1.
-    #[serde(skip)]
+    /// The text that opened each turn, from turn 1: a prompt, a command or a notice of the client.
     pub prompts: Vec<String>,
     /// The text if there are no blocks.
     #[serde(skip)]

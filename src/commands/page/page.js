@@ -4,7 +4,7 @@ import { ask, firstSession, follow, isFile } from "./control.js";
 import { panes } from "./panes.js";
 
 const state = {
-  session: "", status: null, blocks: [], timeline: null, log: { operations: [], snapshots: [] }, inbox: { proposals: [] },
+  session: "", status: null, blocks: [], prompts: [], timeline: null, log: { operations: [], snapshots: [] }, inbox: { proposals: [] },
   marked: new Set(), chosen: null, reveals: false, explained: null, content: "", level: "", tab: "turns",
   sort: "tokens", only: false, listed: 400, moment: null, transcript: null, words: "", query: "", inAll: false, found: null,
   roles: new Set(["user", "assistant", "tool_use", "tool_result"]), memories: null, sessions: null, presets: null, proxied: null, config: null, plans: {},
@@ -146,7 +146,7 @@ async function load(withLog = true) {
   const [status, blocks, log, inbox] = await Promise.all([
     of({ status: { no_suggestions: true } }), of({ blocks: {} }), withLog ? of({ log: {} }) : state.log, withLog && !isFile ? of({ inbox: {} }) : state.inbox,
   ]);
-  Object.assign(state, { status, blocks: blocks.blocks, log, inbox, transcript: null });
+  Object.assign(state, { status, blocks: blocks.blocks, prompts: blocks.prompts, log, inbox, transcript: null });
   state.session ||= status.session;
   document.title = "aperture · " + (status.title || status.session);
   await LOADS[state.tab]?.();

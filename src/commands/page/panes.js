@@ -41,7 +41,7 @@ function map(state, page, isTreemap) {
   const draw = () => {
     const width = canvas.clientWidth || 600;
     if (isTreemap) layout = treemap(byFile(state.blocks), width, Math.max(innerHeight - 320, 260));
-    else layout = flow(byTurn(state.blocks), width);
+    else layout = flow(byTurn(state.blocks, state.prompts), width);
     paper.style.height = layout.height + "px";
     const part = state.reveals && layout.parts.find((other) => other.block.number === state.chosen);
     if (part && (part.y < top || part.y > top + pane.clientHeight - 60)) pane.scrollTop = Math.max(part.y - pane.clientHeight / 2, 0);

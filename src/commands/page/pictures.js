@@ -99,16 +99,14 @@ export function byFile(blocks) {
   return [...groups.values()].sort((one, other) => other.tokens - one.tokens);
 }
 
-export function byTurn(blocks) {
+export function byTurn(blocks, prompts) {
   const turns = new Map();
   for (const block of blocks) {
-    if (!turns.has(block.turn)) turns.set(block.turn, { number: block.turn, blocks: [], tokens: 0, stale: 0, time: block.time, text: "", topic: "" });
+    if (!turns.has(block.turn)) turns.set(block.turn, { number: block.turn, blocks: [], tokens: 0, stale: 0, time: block.time, text: prompts[block.turn - 1] || "" });
     const turn = turns.get(block.turn);
     turn.blocks.push(block);
     turn.tokens += block.tokens.value;
     if (block.state === "stale") turn.stale += block.tokens.value;
-    if (!turn.text && kindOf(block) === "user") turn.text = block.preview;
-    turn.topic ||= block.topic;
   }
   return [...turns.values()].sort((one, other) => one.number - other.number);
 }
@@ -182,8 +180,7 @@ export function drawBlocks(canvas, layout, width, { marked, chosen, isTreemap, t
   }
   for (const label of seen(layout.labels)) {
     if (label.turn) {
-      const { number, tokens, stale, time } = label.turn;
-      const text = label.turn.text || label.turn.topic;
+      const { number, tokens, stale, time, text } = label.turn;
       const line = (at, content, name) => {
         context.fillStyle = colour[name];
         context.fillText(clipped(context, content, LABEL - 54), 0, label.y + at * LINE + LINE / 2);
