@@ -59,12 +59,12 @@ impl Env {
 
     /// Returns the shortest name that selects a session with `-s`: the user's, the short id, the id or the path.
     pub fn name_of(&self, path: &Path, id: &str) -> String {
-        if self.visited.is_some() {
+        let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let given = chosen.filter(|chosen| chosen.found.path == path).and_then(|chosen| chosen.named);
+        if self.visited.is_some() && given.is_none() {
             // A run over many sessions searches none of them again.
             return id.to_owned();
         }
-        let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let given = chosen.filter(|chosen| chosen.found.path == path).and_then(|chosen| chosen.named);
         let names = [given.clone().filter(|given| given.len() <= id.len()), Some(short_id(id)), Some(id.to_owned())];
         let selects = |name: &String| self.find_by(name).is_ok_and(|other| other.path == path);
         names.into_iter().flatten().find(selects).or(given).unwrap_or_else(|| path.display().to_string())

@@ -86,6 +86,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             }));
         }
     }
+    report.name_hints();
     env.print(&report)?;
     exit?;
     if report.findings() > 0 { Err(CommandError::already_reported()) } else { Ok(()) }
@@ -135,7 +136,7 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError
     Ok(sessions)
 }
 
-/// Checks one session. It is fully analyzed only if a limit needs that, or to report the location of a finding.
+/// Checks one session. It is fully analyzed only if a limit needs that.
 fn check_session(env: &Env, found: Found, limits: &CheckLimits) -> Result<CheckedSession, CommandError> {
     let session = found.location.id.clone();
     let path = relative(env, &found.path);
@@ -281,6 +282,24 @@ impl CheckReport {
         failed(&self.sessions)
     }
 
+    /// Adds the session to the hints, by its id if nothing else names it.
+    fn name_hints(&mut self) {
+        let names: Vec<String> = self.sessions.iter().map(|session| self.name_of(session)).collect();
+        for (session, name) in self.sessions.iter_mut().zip(names) {
+            let hints = session.findings.iter_mut().map(|finding| &mut finding.hint).filter(|hint| !hint.is_empty());
+            hints.for_each(|hint| hint.push_str(&format!(" -s {name}")));
+        }
+    }
+
+    fn name_of(&self, session: &CheckedSession) -> String {
+        let is_shared = |other: &CheckedSession| other.path != session.path && is_named(&other.session, &session.session);
+        match &*session.named {
+            "" if self.sessions.iter().any(is_shared) => session.session.clone(),
+            "" => short_id(&session.session),
+            named => quoted_word(named),
+        }
+    }
+
     fn people(&self, style: &Style) -> String {
         let mut text = String::new();
         for session in self.sessions.iter().filter(|session| !session.findings.is_empty() || session.error.is_some()) {
@@ -298,15 +317,7 @@ impl CheckReport {
                     }
                 }
             }
-            let id = short_id(&session.session);
-            let is_shared =
-                self.sessions.iter().any(|other| other.path != session.path && is_named(&other.session, &session.session));
-            let name = match &*session.named {
-                "" if is_shared => session.session.clone(),
-                "" => id,
-                named => quoted_word(named),
-            };
-            for hint in hints(session, &name) {
+            for hint in hints(session) {
                 text.push_str(&style.paint(Paint::Dim, &format!("  {hint}\n")));
             }
         }
@@ -417,20 +428,24 @@ fn is_named(other: &str, id: &str) -> bool {
 }
 
 /// Returns the commands that fix the findings, without duplicates. If there are many, returns the one command that fixes all.
-fn hints(session: &CheckedSession, name: &str) -> Vec<String> {
+fn hints(session: &CheckedSession) -> Vec<String> {
     const MOST: usize = 3;
-    let mut hints: Vec<&str> = Vec::new();
-    for hint in session.findings.iter().map(|finding| finding.hint.as_str()).filter(|hint| !hint.is_empty()) {
-        if !hints.contains(&hint) {
-            hints.push(hint);
+    let mut hints: Vec<String> = Vec::new();
+    for hint in session.findings.iter().map(|finding| &finding.hint).filter(|hint| !hint.is_empty()) {
+        if !hints.contains(hint) {
+            hints.push(hint.clone());
         }
     }
-    let redact = |hint: &&str| hint.starts_with("aperture redact");
-    if hints.iter().filter(|hint| redact(hint)).count() > MOST || hints.contains(&"aperture redact --whole-file") {
-        hints.retain(|hint| !redact(hint));
-        hints.push("aperture redact --whole-file");
+    let is_redact = |hint: &&String| hint.starts_with("aperture redact ");
+    let whole = hints.iter().find(|hint| hint.starts_with("aperture redact --whole-file")).cloned();
+    let first = hints.iter().find(is_redact).filter(|_| hints.iter().filter(is_redact).count() > MOST);
+    let session = first.and_then(|hint| hint.split_once(" -s ")).map(|(_, session)| session);
+    let whole = whole.or_else(|| session.map(|session| format!("aperture redact --whole-file -s {session}")));
+    if let Some(whole) = whole {
+        hints.retain(|hint| !is_redact(&hint));
+        hints.push(whole);
     }
-    hints.into_iter().map(|hint| format!("{hint} -s {name}")).collect()
+    hints
 }
 
 fn xml(text: &str) -> String {

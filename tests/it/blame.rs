@@ -235,7 +235,7 @@ fn a_line_is_that_of_the_edit_that_wrote_it() {
         edit     Edit, block 7, 2026-11-20 10:07:00; commit COMMIT00
         prompt   shipping is missing: with password=[secret:password]
         reason   Shipping belongs to the total.
-        show     aperture show 'turn(2)' -s 66666666
+        show     aperture show 7 -s 66666666
         continue cd PROJECT && claude --resume 66666666-0000-4000-8000-000000000000
         searched 1 session
         exit code 0
@@ -251,7 +251,7 @@ fn a_line_is_that_of_the_edit_that_wrote_it() {
             edit     Write, block 3, 2026-11-20 10:03:00; commit COMMIT00
             prompt   add up the cart
             reason   I add one as a plain function.
-            show     aperture show 'turn(1)' -s 66666666
+            show     aperture show 3 -s 66666666
             continue cd PROJECT && claude --resume 66666666-0000-4000-8000-000000000000
 
                 4  
@@ -302,7 +302,7 @@ fn a_line_is_that_of_the_edit_that_wrote_it() {
             edit     Write, block 3, 2026-11-20 10:03:00; commit COMMIT00
             prompt   add up the cart
             reason   I add one as a plain function.
-            show     aperture show 'turn(1)' -s 66666666
+            show     aperture show 3 -s 66666666
             continue cd PROJECT && claude --resume 66666666-0000-4000-8000-000000000000
             searched 1 session
             added to the note of COMMIT00:
@@ -332,6 +332,31 @@ fn a_line_is_that_of_the_edit_that_wrote_it() {
         .env("PATH", std::env::var_os("PATH").unwrap())
         .output();
     assert!(String::from_utf8(below.unwrap().stdout).unwrap().contains("\"attributed\": 3"));
+}
+
+#[test]
+fn a_reason_is_about_the_file_and_a_choice_is_named() {
+    let Some(repository) = Repository::new() else { return };
+    let offer = "1. Add them up in a loop.\n2. Sum them up.\n\nWhich one?";
+    Rows::new(SESSION, &repository.0.project)
+        .prompt("add up the cart")
+        .answer(offer)
+        .prompt("first fix the name, please")
+        .answer("Now the test in `src/cart_test.rs`.")
+        .create("src/cart.rs", CART)
+        .answer(offer)
+        .prompt("the second one")
+        .answer("I write `src/bill.rs` now.")
+        .create("src/bill.rs", CART)
+        .save(&repository.0);
+    repository.commit(30, "src/cart.rs", CART);
+    repository.commit(31, "src/bill.rs", CART);
+    let facts = |file: &str| {
+        let report: Value = serde_json::from_str(&repository.run(&[file, "--json"]).stdout).unwrap();
+        ["chosen", "reason"].map(|name| report["edits"][0][name].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(facts("src/cart.rs"), ["", ""]);
+    assert_eq!(facts("src/bill.rs"), ["2. Sum them up.", "I write `src/bill.rs` now."]);
 }
 
 #[test]

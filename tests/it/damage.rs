@@ -96,7 +96,7 @@ impl Damaged {
         let text = |finding: &Value, name: &str| finding[name].as_str().unwrap_or_default().to_owned();
         let number = |finding: &Value, name: &str| finding[name].as_u64().unwrap_or_default();
         let found = findings.iter().map(|finding| {
-            let repaired = text(finding, "hint") == "aperture repair";
+            let repaired = text(finding, "hint").starts_with("aperture repair -s ");
             let place = (number(finding, "line"), number(finding, "block"));
             (place.0, place.1, text(finding, "message"), text(finding, "effect"), repaired)
         });

@@ -540,8 +540,7 @@ fn invalid_messages_are_answered() {
     "#]]
     .assert_eq(&server.error("archive", json!({})));
     expect![[r#"
-        error: a model may not do that by itself
-        because: no block 99999; nearest: 47 ("All done. The answer is 42."), 46 ((withheld))
+        error: no block 99999; nearest: 47 ("All done. The answer is 42."), 46 ((withheld))
     "#]]
     .assert_eq(&server.error("archive", json!({"selector": "99999"})));
     for (tool, arguments) in [

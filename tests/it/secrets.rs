@@ -443,7 +443,7 @@ fn check_takes_its_limits_from_the_settings() {
                   "limit": 5000,
                   "line": null,
                   "block": null,
-                  "hint": "aperture compress --budget 5k"
+                  "hint": "aperture compress --budget 5k -s abc1"
                 }
               ],
               "title": "",

@@ -334,7 +334,7 @@ fn report(
         }
     }
     let turns = turns(env, sources, numbers.iter().map(|edit| &edits[*edit]));
-    let edits = numbers.iter().map(|edit| described(sources, &edits[*edit], &turns));
+    let edits = numbers.iter().map(|edit| described(subject, sources, &edits[*edit], &turns));
     BlameReport {
         path: subject.name.clone(),
         revision: subject.revision.clone(),
@@ -361,11 +361,15 @@ fn turns<'a>(env: &Env, sources: &[Source], edits: impl Iterator<Item = &'a Sour
     turns
 }
 
-fn described(sources: &[Source], (source, edit): &SourcedEdit, turns: &HashMap<(usize, u32), u32>) -> BlameEdit {
+fn described(
+    subject: &Subject<'_>,
+    sources: &[Source],
+    (source, edit): &SourcedEdit,
+    turns: &HashMap<(usize, u32), u32>,
+) -> BlameEdit {
     let Source { found, directory, .. } = &sources[*source];
     let turn = turns.get(&(*source, edit.block)).copied();
     let id = &found.location.id;
-    let selector = turn.map_or(edit.block.to_string(), |turn| format!("'turn({turn})'"));
     // A subagent cannot be continued, only the session that started it.
     let continued = found.location.parent.as_deref().unwrap_or(id);
     let resume = found.provider.resume_command(continued);
@@ -380,16 +384,18 @@ fn described(sources: &[Source], (source, edit): &SourcedEdit, turns: &HashMap<(
         time: edit.time,
         prompt: edit.prompt.trim().to_owned(),
         chosen: edit.chosen.trim().to_owned(),
-        reason: reason(&edit.answer).to_owned(),
-        show: format!("aperture show {selector} -s {}", quoted_word(&short_id(id))),
+        reason: reason(&edit.answer, &subject.name).to_owned(),
+        show: format!("aperture show {} -s {}", edit.block, quoted_word(&short_id(id))),
         resume: format!("{there}{resume}"),
     }
 }
 
-/// Returns the last sentence of a text of the agent.
-fn reason(answer: &str) -> &str {
+/// Returns the last sentence of a text of the agent; empty if it is about other files than the given one.
+fn reason<'t>(answer: &'t str, file: &str) -> &'t str {
     let line = answer.trim().lines().next_back().unwrap_or_default();
-    sentences(line).last().map_or("", |range| &line[range])
+    let sentence = sentences(line).last().map_or("", |range| &line[range]);
+    let files: Vec<&str> = path_runs(sentence).map(file_name).filter(|name| is_file_name(name)).collect();
+    if files.is_empty() || files.contains(&file_name(file)) { sentence } else { "" }
 }
 
 /// Returns the notes of the commits that introduced attributed lines.

@@ -24,9 +24,9 @@ pub struct BlameEdit {
     pub prompt: String,
     /// Options of the agent that the prompt names by their numbers; empty if it names none.
     pub chosen: String,
-    /// Sentence of the agent before the edit; empty if there is none.
+    /// Sentence of the agent before the edit; empty if there is none, or if it is about another file.
     pub reason: String,
-    /// Command that shows the turn.
+    /// Command that shows the call.
     pub show: String,
     /// Command that continues the session.
     pub resume: String,

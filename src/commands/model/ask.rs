@@ -47,7 +47,8 @@ pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<CallOutcome, C
     let workspace = env.open(None)?;
     let path = env.disk.resolve(&workspace.path)?;
     let (action, why) = match decide(env, &workspace, &asked, BlockNumber::MAX, Spent::default()) {
-        Decision::No(_, why) => return Err(refused(anyhow!("{why}"))),
+        Decision::No(ProposalStatus::Denied, why) => return Err(refused(anyhow!("{why}"))),
+        Decision::No(_, why) => return Err(CommandError::refused(anyhow!("{why}"))),
         Decision::CarryOut(action) => (action, None),
         Decision::Wait(action, why) => (action, Some(why)),
     };

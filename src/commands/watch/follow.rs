@@ -202,13 +202,15 @@ impl<'a> Watch<'a> {
         found.path != shown.found.path && shown.quiet(&self.env).is_none_or(|quiet| quiet >= QUIET)
     }
 
-    /// Returns true if a session that was not found may still appear: there is none yet, or its first row is not complete.
+    /// Returns true if a session that was not found may still appear: there is none yet, or its first row is not complete. One that is
+    /// named by its id is expected to exist.
     fn is_awaited(&self, error: &CommandError) -> bool {
         match error.source.downcast_ref() {
             Some(FindError::NotASession { path, .. }) => {
                 read_head(self.env.disk, path, FIRST_ROW_BYTES).is_ok_and(|head| !head.contains(&b'\n'))
             }
             Some(FindError::Ambiguous { .. } | FindError::Unreadable { .. }) | None => false,
+            Some(FindError::Unknown(_) | FindError::NoSessions(_)) if self.session_name().is_some() => self.arguments.beside,
             Some(_) => true,
         }
     }

@@ -61,7 +61,7 @@ pub struct Violation {
     /// Line of the file, from 1.
     pub line: Option<u64>,
     pub block: Option<BlockNumber>,
-    /// Command that helps, without the session; empty if there is none.
+    /// Command that helps; empty if there is none.
     pub hint: String,
 }
 
@@ -74,6 +74,9 @@ pub struct Check {
     /// Returns the violations, without the name of the rule and the limit.
     look: fn(&Checked<'_>, f64) -> Vec<Violation>,
 }
+
+/// Share of a window below which most budgets are refused: what the client sends and the words of people are more.
+const SMALL_SHARE: f64 = 0.3;
 
 const NO_SECRETS: &str = "no-secrets";
 
@@ -90,7 +93,7 @@ pub static CHECKS: &[Check] = &[
                 tokens.value,
                 limit,
                 || format!("the window holds {} tokens; {budget} are allowed", count(tokens.round())),
-                || format!("aperture compress --budget {budget}"),
+                || compress(&budget, limit / tokens.value),
             )
         },
     },
@@ -104,7 +107,7 @@ pub static CHECKS: &[Check] = &[
                 percent,
                 limit,
                 || format!("the window is {percent:.0} % full; {limit:.0} % are allowed"),
-                || format!("aperture compress --budget {limit:.0}%"),
+                || compress(&format!("{limit:.0}%"), limit / percent),
             )
         },
     },
@@ -158,6 +161,12 @@ pub static CHECKS: &[Check] = &[
         },
     },
 ];
+
+/// Returns the command that brings a window within a budget: to a small share of its size, the preset that keeps least.
+fn compress(budget: &str, share: f64) -> String {
+    let is_small = share < SMALL_SHARE;
+    if is_small { "aperture compress --preset handoff".to_owned() } else { format!("aperture compress --budget {budget}") }
+}
 
 fn over(measured: f64, limit: f64, message: impl Fn() -> String, hint: impl Fn() -> String) -> Vec<Violation> {
     if measured <= limit {
@@ -214,6 +223,17 @@ mod tests {
         let good = Analysis::default();
         let subject = Checked { reading: Some(&good), secrets: &[], damage: &[] };
         assert!(violations(&subject, &limits(0, 0.0, 0)).is_empty());
+    }
+
+    #[test]
+    fn a_budget_that_would_be_refused_is_not_hinted() {
+        let reading = bad();
+        let hint = |percent: f64| {
+            let limits = CheckLimits { max_percent: Some(percent), ..CheckLimits::default() };
+            let subject = Checked { reading: Some(&reading), ..Checked::default() };
+            violations(&subject, &limits).pop().map(|found| found.hint).unwrap_or_default()
+        };
+        assert_eq!((&*hint(50.0), &*hint(5.0)), ("aperture compress --budget 50%", "aperture compress --preset handoff"));
     }
 
     #[test]
