@@ -460,8 +460,12 @@ fn pin(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
     let goes_on = matches!(next, [b'.', b'0'..=b'9', ..] | [b'-' | b'_' | b'%' | b':' | b'/', ..])
         || next.first().is_some_and(u8::is_ascii_alphanumeric);
     let same = text[at..at + digits].windows(2).all(|pair| pair[0] == pair[1]);
-    // `pin 1234` without a sign is a command of aperture, with the number of a block.
-    let is_command = text[start..at] == *b"pin ";
+    // `pin 1234` is also a command of aperture, with the number of a block: in a column of the log, or after `mcp:`.
+    let before = text[..start].trim_ascii_end();
+    let is_first = matches!(before.last(), None | Some(b'"' | b'`' | b'\'' | b'$' | b':'))
+        || text[..start].ends_with(b"\n")
+        || text[..start].ends_with(b"  ");
+    let is_command = text[start..at] == *b"pin " && (is_first || before.ends_with(b"aperture") || before.ends_with(b"memory"));
     let is_pin = gap > 0 && (4..=8).contains(&digits) && !goes_on && !same && !is_command;
     is_pin.then(|| Secret { range: at..at + digits, kind: "password" }).into_iter().collect()
 }
