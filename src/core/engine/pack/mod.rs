@@ -71,7 +71,7 @@ impl Section {
             Section::Files => "Files",
             Section::Functions => "Functions and types",
             Section::Commands => "Commands that worked",
-            Section::Failed => "Failed calls",
+            Section::Failed => "Failed or rejected calls",
             Section::Decisions => "Decisions",
             Section::Turns => "Turns",
             Section::Points => "Key points of turns",

@@ -504,15 +504,18 @@ fn pieces_of(line: &str) -> Vec<&str> {
     pieces.filter(is_text).collect()
 }
 
-/// Returns the first and the telling line of an error. `None` if the user declined the call, if it was cancelled, or if it looked for
-/// something and found nothing.
+/// Returns the first and the telling line of an error; of a rejection, the first sentences of the client. `None` if the call was
+/// cancelled, or looked for something and found nothing.
 fn failure(text: &str, tool: &Tool, target: &str, conventions: &Conventions) -> Option<String> {
-    if conventions.declines(text) {
+    if conventions.cancelled.iter().any(|mark| text.contains(mark)) {
         return None;
     }
     let text = conventions.error_tags.iter().fold(text.to_owned(), |text, tag| text.replace(tag, ""));
     let is_own = |line: &&str| !line.is_empty() && !starts_with_any(line, &conventions.envelope_lines);
     let first = text.lines().map(str::trim).find(is_own).unwrap_or_default();
+    if starts_with_any(first, &conventions.declined) {
+        return Some(first.split(" (").next().unwrap_or_default().to_owned());
+    }
     let Some(error) = error_line(&text, tool, target, conventions) else {
         let is_search = tool.verb == ToolVerb::Run && looks_up(tool, target);
         return (!is_search).then(|| cut(first, ERROR_CHARACTERS));

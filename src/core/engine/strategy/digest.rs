@@ -192,6 +192,20 @@ impl Detail<'_> {
         }
     }
 
+    /// Returns the subject of the block, and why its lines are outdated.
+    fn subject(&self) -> String {
+        let mut subject = subject(self.old.block);
+        if let Some(reason) = self.outdated(Outdated::Succeeded).filter(|_| !subject.is_empty()) {
+            let _ = write!(subject, ", {reason}");
+        }
+        if let Some(reason) = self.outdated(Outdated::EditedLater).filter(|_| !subject.is_empty()) {
+            let lines = self.old.block.tool.as_deref().map_or("", |tool| &*tool.lines);
+            let whole = subject.strip_suffix(lines).and_then(|subject| subject.strip_suffix(':')).unwrap_or(&subject);
+            subject = format!("{whole}, {reason}");
+        }
+        subject
+    }
+
     /// Returns the words for one of the reasons why the block is outdated. After an edit, the numbers of its lines are no longer right.
     fn outdated(&self, reason: Outdated) -> Option<String> {
         let mut reasons = self.old.block.usefulness.reasons.iter().copied();
@@ -359,11 +373,7 @@ fn write_lines(text: &mut String, details: &[Detail<'_>]) {
         if !std::mem::replace(&mut begun, true) {
             text.push_str("\nDetails, by block:");
         }
-        let mut of = subject(detail.old.block);
-        let reason = [Outdated::EditedLater, Outdated::Succeeded].into_iter().find_map(|reason| detail.outdated(reason));
-        if let Some(reason) = reason.filter(|_| !of.is_empty()) {
-            let _ = write!(of, ", {reason}");
-        }
+        let of = detail.subject();
         let _ = write!(text, "\n#{}", detail.old.block.number);
         if of != about && !of.is_empty() {
             let _ = write!(text, " {of}");
@@ -440,14 +450,21 @@ fn is_patch(old: &DigestSource<'_>, conventions: &Conventions) -> bool {
     conventions.inputs.patch_starts.iter().any(|start| old.own.contains(start))
 }
 
-/// Returns the subject of a block: the tool and its target, or the speaker.
+/// Returns the subject of a block: the tool and its target, the file that was read, or the speaker.
 fn subject(block: &Block) -> String {
     match (block.role, block.tool.as_deref()) {
         (Role::User, _) if block.ground => "instructions".to_owned(),
         (Role::User, _) => "user".to_owned(),
         (Role::ToolUse, Some(tool)) if !tool.verb.names_file() => tool.name.to_string(),
         (_, Some(tool)) if tool.target.starts_with(['{', '[']) => tool.name.to_string(),
-        (_, Some(_)) => cut(&mask(&label(block)), SUBJECT_CHARACTERS),
+        (_, Some(tool)) => {
+            let label = label(block);
+            // The lines of a file say that it was read, and where the errors of a command go says nothing about it.
+            let name = if tool.verb == ToolVerb::Read { &*tool.name } else { "" };
+            let short = label.strip_prefix(name).unwrap_or(&label).trim_start();
+            let short = if short.is_empty() { &label } else { short };
+            cut(mask(short).trim_end_matches(" 2>&1"), SUBJECT_CHARACTERS)
+        }
         (Role::System, _) => label(block),
         _ => String::new(),
     }
@@ -481,6 +498,7 @@ mod tests {
         let tool = |name: &str, verb| Some(Box::new(Tool::new(name, verb, "/w/src/a.rs")));
         let mut read = Block::new(BlockKind::ToolResult, Role::ToolResult);
         (read.number, read.tool) = (3, tool("Read", ToolVerb::Read));
+        read.tool.as_mut().unwrap().lines = "1-2".into();
         read.usefulness.reasons = vec![(Outdated::ReadAgain, 12), (Outdated::EditedLater, 9)];
         let edit = Block { tool: tool("Edit", ToolVerb::Edit), ..Block::new(BlockKind::ToolUse, Role::ToolUse) };
         let source =
@@ -493,7 +511,7 @@ mod tests {
         let kept = KeptPieces { pieces: vec![true, false], ..KeptPieces::default() };
         let mut text = String::new();
         write_lines(&mut text, &[Detail { old: &old[0], pieces: &found[0], kept: &kept }]);
-        assert_eq!(text, "\nDetails, by block:\n#3 Read src/a.rs, edited in #9\nfn first() {}");
+        assert_eq!(text, "\nDetails, by block:\n#3 src/a.rs, edited in #9\nfn first() {}");
     }
 
     #[test]

@@ -85,7 +85,7 @@ pub static PRESETS: &[Preset] = &[
         description: "a shorter digest, without turns, for a fresh start",
         keeps_percent: 55,
         frees_percent: 94,
-        worth_millionths: 360.0,
+        worth_millionths: 366.0,
         newest_percent: 0.0,
         drops_thinking: true,
         folds: true,
