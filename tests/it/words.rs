@@ -421,6 +421,32 @@ fn a_digest_says_which_prompt_is_older_than_it() {
 }
 
 #[test]
+fn a_fold_leaves_one_of_the_reminders_that_a_client_repeats() {
+    let mut talk = Talk::new(6);
+    talk.user(json!("Write the parser by hand, without a library."), json!({}));
+    let remind = |talk: &mut Talk, words: &str| {
+        let content = format!("<system-reminder>\n{words}\n</system-reminder>");
+        let rendered = json!([{"content": content}]);
+        talk.row("attachment", json!({"attachment": {"type": "plan_mode"}, "rendered": rendered, "renderedRole": "user"}));
+    };
+    for _ in 0..4 {
+        (0..3).for_each(|_| talk.work());
+        remind(&mut talk, "A list of tasks can help here.");
+    }
+    remind(&mut talk, "Tests are run with make.");
+    (0..4).for_each(|_| talk.work());
+    let sandbox = Sandbox::new();
+    let file = talk.put(&sandbox);
+    let original = std::fs::read(&file).unwrap();
+    let count = |words: &str| sent(&sandbox).matches(words).count();
+    assert_eq!((count("A list of tasks"), count("Tests are run")), (4, 1));
+    sandbox.text(&["compress", "--preset", "handoff"]);
+    assert_eq!((count("A list of tasks"), count("Tests are run")), (1, 1));
+    sandbox.text(&["undo"]);
+    assert_eq!(std::fs::read(&file).unwrap(), original);
+}
+
+#[test]
 fn a_digest_takes_the_place_of_a_summary_but_for_the_lines_that_quote_the_user() {
     let mut talk = Talk::new(9);
     talk.user(json!("Write the parser by hand, without a library."), json!({}));

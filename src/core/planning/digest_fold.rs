@@ -137,8 +137,12 @@ impl<'a> Fold<'a> {
             false => 0,
         };
         // Rows before the first removed row stay, and so do rows that a compaction of the client kept, and instructions.
-        let guides: FxHashSet<u32> =
-            chain[start..].iter().map(|(row, _)| *row).filter(|row| linked && is_guide(draft, *row)).collect();
+        let guides = chain[start..].iter().map(|(row, _)| *row).filter(|row| linked && is_guide(draft, *row));
+        // Of a reminder that the client repeats word by word, the newest stays.
+        let mut known: FxHashSet<Vec<Key>> = FxHashSet::default();
+        let hashes = |row: u32| reading.session.blocks_of(row).iter().map(|block| block.hash).collect();
+        let (guides, repeated): (FxHashSet<u32>, FxHashSet<u32>) =
+            guides.collect::<Vec<_>>().into_iter().rev().partition(|row| known.insert(hashes(*row)));
         let stays: FxHashSet<u32> =
             if linked { chain[..start].iter().map(|(row, _)| *row).collect() } else { FxHashSet::default() };
         let from = if linked { chain[start].0 } else { 0 };
@@ -155,9 +159,9 @@ impl<'a> Fold<'a> {
         for block in before.filter(goes) {
             let Content { content, own, replaced, words } = content(draft, block)?;
             let words = if Some(block.number) == summary { quotes(draft, block, &content)? } else { words };
-            let ground = draft.is_instruction(block) && !again(block);
+            let ground = draft.is_instruction(block) && !again(block) && !repeated.contains(&block.row);
             let whole = ground || block.pin.is_some() || block.focused || rules.protect(block, &content);
-            let hidden = !ground && matches!(block.role, Role::System | Role::Thinking);
+            let hidden = !ground && matches!(block.role, Role::System | Role::Thinking) || repeated.contains(&block.row);
             old.push(OldBlock { block, content, own, replaced, words, queued: Vec::new(), whole, hidden });
         }
         for (number, words) in reading.queued_words() {
