@@ -153,7 +153,7 @@ static LANES: [LaneRow; 25] = {
         row(Content, Section::Content, 0.0, 0.3),
         row(Sessions, Section::Sessions, 0.0, 0.3),
         row(SessionPoints, Section::Sessions, 400.0, 0.3),
-        row(OlderWords, Section::User, 0.0, 0.08),
+        row(OlderWords, Section::User, 0.0, 0.095),
         row(Decisions, Section::Decisions, 3000.0, 0.03),
         row(Turns, Section::Turns, 2000.0, 0.05),
         row(Summary, Section::Summary, 800.0, 0.05),
