@@ -20,7 +20,7 @@ pub mod sidecar;
 mod strategy;
 mod vocabulary;
 
-pub use analysis::choices::{Choice, choices, chosen_options, items};
+pub use analysis::choices::{Choice, choices, chosen_options, item_ranges, items};
 pub use analysis::never_stale::{LEAST_BYTES, instructs, is_compacted, is_newest_prompt, is_rejection, is_said};
 pub use analysis::staleness_limits::{PERISHABLE, StalePolicy, StalenessLimit};
 pub use analysis::states::{TRANSITIONS, Transition, lifecycle};

@@ -157,7 +157,7 @@ impl<'a> Fold<'a> {
         let again = |block: &Block| engine::is_compacted(reading, block) || draft.source.provider.sends_again(block);
         let mut old = Vec::new();
         for block in before.filter(goes) {
-            let Content { content, own, replaced, words } = content(draft, block)?;
+            let Texts { content, own, replaced, words } = texts_of(draft, block)?;
             let words = if Some(block.number) == summary { quotes(draft, block, &content)? } else { words };
             let ground = draft.is_instruction(block) && !again(block) && !repeated.contains(&block.row);
             let whole = ground || block.pin.is_some() || block.focused || rules.protect(block, &content);
@@ -302,8 +302,8 @@ fn quotation<'a>(line: &'a str, said: &str) -> Option<(usize, &'a str)> {
     Some((at, line[at..end].trim_end()))
 }
 
-/// The texts of a block.
-struct Content {
+/// The texts of a block, for a digest.
+struct Texts {
     content: String,
     /// Of a call the texts that it writes or runs.
     own: Option<String>,
@@ -315,7 +315,7 @@ struct Content {
 
 /// Returns the texts of a block before aperture first changed it, or its current texts if the original is unknown. Credentials are
 /// masked in all.
-fn content(draft: &Draft<'_>, block: &Block) -> Result<Content, PlanError> {
+fn texts_of(draft: &Draft<'_>, block: &Block) -> Result<Texts, PlanError> {
     let reading = draft.source.reading;
     let mask = |text: &str| reading.known.mask(text).into_owned();
     let conventions = reading.session.conventions;
@@ -329,7 +329,7 @@ fn content(draft: &Draft<'_>, block: &Block) -> Result<Content, PlanError> {
         let is_call = block.role == Role::ToolUse;
         let own = is_call.then(|| mask(&names.written_texts(sent)));
         let replaced = if is_call { mask(&names.replaced_texts(sent)) } else { String::new() };
-        Content { content: mask(readable), own, replaced, words }
+        Texts { content: mask(readable), own, replaced, words }
     };
     match draft.original(block.number) {
         Ok(original) => Ok(texts(&original.readable, &original.content, words(&original.block, &original.content))),

@@ -111,7 +111,7 @@ impl Source {
                 held.dedup_by(|next, before| next.0 < before.1);
                 held
             }
-            named => engine::items(&self.original.content, named),
+            named => engine::item_ranges(&self.original.content, named),
         }
     }
 

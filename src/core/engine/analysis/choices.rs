@@ -95,11 +95,16 @@ fn letter(word: &str) -> Option<u32> {
 /// Returns the options of an offer that a short answer names, each whole.
 pub fn chosen_options<'o>(offer: &'o str, answer: &str) -> Vec<&'o str> {
     let numbers = if answer.len() as u64 <= ANSWER_BYTES { parse_choice_numbers(answer) } else { Vec::new() };
-    items(offer, &numbers).into_iter().map(|(start, end)| &offer[start as usize..end as usize]).collect()
+    items(offer, &numbers)
 }
 
-/// The items of a text that have one of some numbers, each whole, as ranges of bytes in order; of several lists the last.
-pub fn items(text: &str, numbers: &[u32]) -> Vec<(u32, u32)> {
+/// The items of a text that have one of some numbers, each whole, in order; of several lists the last.
+pub fn items<'o>(text: &'o str, numbers: &[u32]) -> Vec<&'o str> {
+    item_ranges(text, numbers).into_iter().filter_map(|(start, end)| text.get(start as usize..end as usize)).collect()
+}
+
+/// The places of these items, in bytes.
+pub fn item_ranges(text: &str, numbers: &[u32]) -> Vec<(u32, u32)> {
     let mut found: Vec<(u32, usize, usize)> = Vec::new();
     let mut open: Option<(u32, usize, usize)> = None;
     let mut blank = false;
@@ -197,8 +202,7 @@ mod tests {
     }
 
     fn check(text: &str, numbers: &[u32], expected: &[&str]) {
-        let found: Vec<&str> = items(text, numbers).iter().map(|(start, end)| &text[*start as usize..*end as usize]).collect();
-        assert_eq!(found, expected, "{text}");
+        assert_eq!(items(text, numbers), expected, "{text}");
     }
 
     #[test]

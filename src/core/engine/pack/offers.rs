@@ -28,10 +28,7 @@ pub(super) fn offers(
         let Some(source) = sources.get(&block.number).filter(|source| !source.words.is_empty()) else { continue };
         let Some((said, told)) = before.take().and_then(|said| Some((said, &sources.get(&said.number)?.text))) else { continue };
         let choice = choices.iter().find(|choice| choice.answer == block.number && choice.offer == said.number);
-        let chosen = choice.map(|choice| {
-            let items = items(told, &choice.numbers).into_iter();
-            items.filter_map(|(start, end)| told.get(start as usize..end as usize)).collect::<Vec<_>>().join("; ")
-        });
+        let chosen = choice.map(|choice| items(told, &choice.numbers).join("; "));
         let offered = || offer(told, reading.session.conventions).filter(|_| is_assent(&source.words.join(" ")));
         if let Some(text) = chosen.filter(|items| !items.is_empty()).or_else(offered) {
             found.insert(block.number, (said.number, cut(&one_line(&text), OFFER_CHARACTERS)));

@@ -114,7 +114,8 @@ impl Parts {
             && verdicts(lines.iter().copied()).is_empty()
             && let Some((before, items)) = listed(&lines)
         {
-            let first = lines.iter().find(|line| is_of_program(input) && is_message(line, false));
+            let is_program = is_of_program(input);
+            let first = lines.iter().find(|line| is_program && is_message(line, false));
             return match first {
                 Some(first) => Parts { before: before.replacen("hit", "message", 1), items: vec![tidy(first)], is_outcome: true },
                 None => Parts { before, items, is_outcome: false },

@@ -27,27 +27,9 @@ pub(super) const ENVELOPE_LINES: usize = 6;
 /// Prefixes of lines with which tools report progress or name their own help, and suffixes of those that report a success among many,
 /// or that a package has no tests.
 const PROGRESS: &[&str] = &[
-    "=== RUN ",
-    "=== PAUSE ",
-    "=== CONT ",
-    "--- PASS: ",
-    "ok  \t",
-    "Compiling ",
-    "Checking ",
-    "Downloading ",
-    "Downloaded ",
-    "Unpacking ",
-    "Fetching ",
-    "Installing ",
-    "Collecting ",
-    "Using cached ",
-    "Get:",
-    "Preparing to unpack ",
-    "Selecting previously ",
-    "Finished ",
-    "go: downloading ",
-    "note: run with `RUST_BACKTRACE",
-    "For more information about ",
+    "=== RUN ", "=== PAUSE ", "=== CONT ", "--- PASS: ", "ok  \t", "Compiling ", "Checking ", "Downloading ", "Downloaded ",
+    "Unpacking ", "Fetching ", "Installing ", "Collecting ", "Using cached ", "Get:", "Preparing to unpack ",
+    "Selecting previously ", "Finished ", "go: downloading ", "note: run with `RUST_", "For more information ",
 ];
 const SUCCESS: &[&str] = &[" ... ok", " ... ignored", "[no test files]"];
 /// Salience of the first line that says why a program ended.

@@ -249,10 +249,7 @@ fn briefing(
     let chosen = |answer: BlockNumber| -> String {
         let choice = choices.iter().find(|choice| choice.answer == answer);
         let offer = choice.and_then(|choice| Some((choice, old.iter().find(|old| old.block.number == choice.offer)?)));
-        let found = offer.map(|(choice, offer)| {
-            let items = items(offer.content, &choice.numbers).into_iter();
-            items.filter_map(|(start, end)| offer.content.get(start as usize..end as usize)).collect::<Vec<_>>().join("\n")
-        });
+        let found = offer.map(|(choice, offer)| items(offer.content, &choice.numbers).join("\n"));
         found
             .filter(|items| !items.is_empty())
             .map(|items| format!("\nThat is, of what the agent offered:\n{items}"))
