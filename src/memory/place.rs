@@ -148,11 +148,16 @@ fn exists(disk: &dyn Disk, path: &Path) -> bool {
     disk.identify(path).is_ok()
 }
 
+/// Returns true if a directory is one in which a client keeps sessions, or below.
+pub(super) fn is_of_client(disk: &dyn Disk, places: &Places, directory: &Path) -> bool {
+    let roots = PROVIDERS.iter().flat_map(|provider| provider.roots(places));
+    roots.into_iter().any(|root| disk.resolve(&root).is_ok_and(|root| directory.starts_with(root)))
+}
+
 /// Returns true if a directory holds sessions of a client: it is one of its directories of sessions or below, or has sessions in it.
 fn is_folder_of_sessions(disk: &dyn Disk, places: &Places, directory: &Path) -> bool {
-    let roots = PROVIDERS.iter().flat_map(|provider| provider.roots(places));
-    let is_below = roots.into_iter().any(|root| disk.resolve(&root).is_ok_and(|root| directory.starts_with(root)));
-    is_below || (!exists(disk, &directory.join(".git")) && !find_in_folder(disk, directory, OTHER_FILES).is_empty())
+    is_of_client(disk, places, directory)
+        || (!exists(disk, &directory.join(".git")) && !find_in_folder(disk, directory, OTHER_FILES).is_empty())
 }
 
 /// Returns the project of a folder of sessions that is named after it; `None` if it does not exist here.

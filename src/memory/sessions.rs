@@ -1,6 +1,6 @@
 //! The facts of session files: each row is read once, and what was read is in the index.
 
-use super::place::MemoryProject;
+use super::place::{MemoryProject, is_of_client};
 use crate::engine::memory::SessionFacts;
 use crate::fsio::{Disk, Identity};
 use crate::provider::{Places, conventions};
@@ -63,10 +63,13 @@ pub fn sessions_of(
 ) -> Vec<(Found, Identity)> {
     let directories = index.directories();
     let own = Project::at(disk, &project.root);
+    // The home of the user has all folders of clients below it, and can have a copy of a session.
+    let is_of_client = project.sessions.as_ref().is_some_and(|folder| is_of_client(disk, places, folder));
     let is_inside = |found: &Found| {
         let known = directories.get(&found.path).filter(|directory| !directory.as_os_str().is_empty()).cloned();
         let directory = known.or_else(|| stated(disk, found));
-        let is_in_folder = || project.sessions.as_ref().is_some_and(|folder| found.path.starts_with(folder));
+        let is_in = |folder: &PathBuf| found.path.parent() == Some(folder) || is_of_client && found.path.starts_with(folder);
+        let is_in_folder = || project.sessions.as_ref().is_some_and(is_in);
         // A folder can have the sessions of several projects; those of one that does not exist here are known by the folder only.
         let by_folder = directory.is_none() || project.sessions.as_ref() == Some(&project.root);
         let is_part = || directory.as_deref().is_none_or(|directory| project.has_part(disk, data, directory));

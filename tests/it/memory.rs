@@ -533,6 +533,12 @@ fn a_directory_has_no_entries_of_the_repositories_below_it() {
         ["squash", "cache", "sorted"].map(|word| text.contains(word))
     };
     assert_eq!((told(""), told("shop"), told("mail")), ([false; 3], [true, true, false], [false, false, true]));
+    // A copy of a session makes its folder one of sessions, but not those below it.
+    let copy = "{\"type\":\"user\",\"uuid\":\"u1\",\"sessionId\":\"s\",\"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n";
+    let home = sandbox.home.to_string_lossy().into_owned();
+    fs::write(sandbox.home.join("copy.jsonl"), copy).unwrap();
+    let text = sandbox.text(&["memory", "compose", "--project", &home]);
+    assert!(!text.contains("squash") && !text.contains("sorted"), "{text}");
     let project = below("shop").to_string_lossy().into_owned();
     for lines in [&["memory", "--project", &project][..], &["memory", "list", "--project", &project]] {
         let listed = sandbox.text(lines);
