@@ -4,6 +4,8 @@
 //! end. What a shell would refuse is read as far as possible: a quotation mark without its pair is a blank.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// The bytes of a command that are read. Longer ones hold the text of a file, not more commands.
 const MAX_COMMAND: usize = 8_000;
@@ -86,6 +88,48 @@ pub fn parts(command: &str) -> Vec<Part> {
     reader.read(&command);
     reader.end_word();
     reader.parts
+}
+
+/// Returns a command on one line if it has several: with `;` where a line ends a simple command, without comments. Texts in
+/// quotation marks and here-documents keep their lines. Only the start of a very long command is returned.
+pub fn joined_lines(command: &str) -> Cow<'_, str> {
+    if !command.trim().contains('\n') {
+        return Cow::Borrowed(command);
+    }
+    let mut masked = String::with_capacity(command.len());
+    for (part, is_document) in document_parts(command) {
+        let kept = if is_document { &part[part.trim_end_matches('\n').len()..] } else { part };
+        // The line that starts a here-document ends behind it.
+        if is_document && masked.ends_with('\n') {
+            masked.pop();
+            masked.push(' ');
+        }
+        masked.extend(std::iter::repeat_n(' ', part.len() - kept.len()));
+        masked.push_str(kept);
+        if masked.len() >= MAX_COMMAND {
+            break;
+        }
+    }
+    let command = &command[..command.floor_char_boundary(MAX_COMMAND.min(masked.len()))];
+    masked.truncate(command.len());
+    let mut reader = Reader::default();
+    reader.read(&masked);
+    let omitted = reader.omitted.into_iter().map(|range| (range, " "));
+    let ends = reader.line_ends.into_iter().filter(|range| !command[range.end..].trim().is_empty());
+    let mut changes: Vec<_> = ends.map(|range| (range, "; ")).chain(omitted).collect();
+    changes.sort_by_key(|(range, _)| range.start);
+    let mut joined = String::with_capacity(command.len());
+    let mut from = 0;
+    for (range, text) in changes {
+        joined.push_str(&command[from..range.start]);
+        if !joined.trim_end().ends_with('\\') {
+            joined.truncate(joined.trim_end().len());
+        }
+        joined.push_str(text);
+        from = range.end;
+    }
+    joined.push_str(&command[from..]);
+    if joined.trim().is_empty() { Cow::Borrowed(command) } else { Cow::Owned(joined) }
 }
 
 /// Returns the simple commands of a command, in order, without redirections and without calls of functions that it defines.
@@ -193,6 +237,9 @@ pub fn quoted_word(word: &str) -> String {
 #[derive(Default)]
 struct Reader {
     parts: Vec<Part>,
+    /// The ranges of comments and of line feeds that are escaped, and of those that end a simple command.
+    omitted: Vec<Range<usize>>,
+    line_ends: Vec<Range<usize>>,
     word: Option<Word>,
     /// True if the next word is the target of a redirection.
     is_target: bool,
@@ -203,11 +250,21 @@ impl Reader {
         let mut rest = command;
         while let Some(character) = rest.chars().next() {
             let after = &rest[character.len_utf8()..];
+            let at = command.len() - rest.len();
             rest = match character {
                 '\'' | '"' => self.quoted(after, character, character == '"'),
                 '$' if after.starts_with('\'') => self.quoted(&after[1..], '\'', true),
-                '\\' => self.escaped(after),
-                '#' if self.word.is_none() => after.find('\n').map_or("", |end| &after[end..]),
+                '\\' => {
+                    if after.starts_with('\n') && self.word.is_none() {
+                        self.omitted.push(at..at + 2);
+                    }
+                    self.escaped(after)
+                }
+                '#' if self.word.is_none() => {
+                    let rest = after.find('\n').map_or("", |end| &after[end..]);
+                    self.omitted.push(at..command.len() - rest.len());
+                    rest
+                }
                 '`' => self.substitution(rest, after.find('`').map(|end| end + 2)),
                 '$' | '>' | '<' if after.starts_with('(') => self.substitution(rest, substitution_length(rest, 0)),
                 '(' if self.begins_command() && arithmetic_length(rest).is_some() => {
@@ -230,6 +287,9 @@ impl Reader {
                     after
                 }
                 ';' | '&' | '|' | '\n' => {
+                    if character == '\n' && self.is_complete() {
+                        self.line_ends.push(at..at + 1);
+                    }
                     self.end(match (character, after.starts_with(character)) {
                         ('&', true) => Operator::And,
                         ('|', _) => Operator::Or,
@@ -247,6 +307,15 @@ impl Reader {
                 }
             };
         }
+    }
+
+    /// Returns true if a `;` may follow: not after another operator, nor after the word before a block of commands.
+    fn is_complete(&self) -> bool {
+        let last = match (&self.word, self.parts.last()) {
+            (Some(word), _) | (None, Some(Part::Word(word) | Part::Target(word))) => word,
+            _ => return false,
+        };
+        !["then", "do", "else", "in", "{", "!"].contains(&&*last.text)
     }
 
     /// Returns true if no word of the simple command is complete.
@@ -385,18 +454,31 @@ fn substitutions(text: &str) -> Vec<String> {
     found
 }
 
-/// Removes the bodies of here-documents, because they hold the text of a file. `<<` starts one only if its end follows.
+/// Removes the bodies of here-documents, because they hold the text of a file.
 fn without_documents(command: &str) -> String {
-    let lines: Vec<&str> = command.split_inclusive('\n').collect();
-    let mut kept = String::with_capacity(command.len());
-    let mut at = 0;
-    while let Some(line) = lines.get(at) {
-        kept.push_str(line);
-        at += 1;
-        let end = delimiter(line).and_then(|name| lines[at..].iter().position(|line| line.trim() == name));
-        at += end.map_or(0, |end| end + 1);
-    }
-    kept
+    let parts = document_parts(command);
+    parts.filter(|(_, is_document)| !is_document).map(|(part, _)| part).collect()
+}
+
+/// Returns the lines of a command; the body of a here-document with its end is one part, with `true`. `<<` starts one only if its
+/// end follows.
+fn document_parts(command: &str) -> impl Iterator<Item = (&str, bool)> {
+    let (mut rest, mut end) = (command, None);
+    std::iter::from_fn(move || {
+        let is_document = end.is_some();
+        let length = end.take().unwrap_or_else(|| rest.find('\n').map_or(rest.len(), |at| at + 1));
+        let (part, after) = rest.split_at(length);
+        rest = after;
+        end = delimiter(part).filter(|_| !is_document).and_then(|name| {
+            let mut length = 0;
+            let mut ends = after.split_inclusive('\n').map(|line| {
+                length += line.len();
+                (line, length)
+            });
+            ends.find(|(line, _)| line.trim() == name).map(|(_, length)| length)
+        });
+        (!part.is_empty()).then_some((part, is_document))
+    })
 }
 
 /// Returns the delimiter of the here-document that a line may start.
@@ -478,6 +560,27 @@ mod tests {
     }
 
     #[test]
+    fn a_command_of_several_lines_is_one_line_with_separators() {
+        for (command, expected) in [
+            ("make fmt\nmake lint\n", "make fmt; make lint"),
+            ("make fmt;\nmake lint &&\n  make test |\n tail", "make fmt; make lint && make test | tail"),
+            ("# first\nmake fmt # then\nmake \\\n  lint", "make fmt; make lint"),
+            ("for f in a b; do\n  echo $f\ndone\nls", "for f in a b; do echo $f; done; ls"),
+            ("go() {\n  make\n}\ngo", "go() { make; }; go"),
+            ("case $x in\n  a)\n    ls;;\nesac", "case $x in a) ls;; esac"),
+            ("say 'a\nb'\nls", "say 'a b'; ls"),
+            ("cat > a <<'E'\nit's\n\né\nE\nmake\nls", "cat > a <<'E' it's é E; make; ls"),
+            ("git commit -m \"$(cat <<'E'\nx\nE\n)\"\nls", "git commit -m \"$(cat <<'E' x E )\"; ls"),
+            ("cat <<E\nx\nE", "cat <<E x E"),
+            ("# only\n# this", "# only # this"),
+            (&format!("cat > a <<'E'\n{}\nE\nls", "é".repeat(5_000)), &format!("cat > a <<'E' {}", "é".repeat(3_993))),
+            ("make", "make"),
+        ] {
+            assert_eq!(joined_lines(command).split_whitespace().collect::<Vec<_>>().join(" "), expected, "{command}");
+        }
+    }
+
+    #[test]
     fn the_success_of_a_command_proves_what_and_joins() {
         let check = |command: &str, expected: &[&str]| {
             let found: Vec<String> = proven_commands(command).iter().map(SimpleCommand::line).collect();
@@ -517,7 +620,10 @@ mod tests {
         #[test]
         fn any_text_has_parts_and_a_quoted_word_is_one(text in "[ab '\"\\\\$()`<>|&;#\n=é]{0,40}") {
             parts(&text);
-            simple_commands(&text);
+            let joined = joined_lines(&text);
+            if !text.contains("<<") && !joined.trim_start().starts_with('#') {
+                proptest::prop_assert_eq!(simple_commands(&joined), simple_commands(&text), "{}", joined);
+            }
             let word = text.replace('\'', "").replace('\n', " ");
             let expected = Part::Word(Word { is_text: word.trim().contains(' '), text: word.clone(), ..Word::default() });
             proptest::prop_assert_eq!(parts(&quoted_word(&word)), [expected]);

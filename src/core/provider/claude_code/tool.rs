@@ -2,6 +2,7 @@ use crate::model::{Tool, ToolVerb};
 use crate::provider::command::{one_line, printed_file, scope as hash, unmarked};
 use crate::provider::tool_input::{Call, Input};
 use crate::provider::{files, json};
+use crate::text::shell::joined_lines;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -31,7 +32,7 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> Call {
             scope = hash(&PARTS.map(|part| input.get(part).unwrap_or_default()));
         }
         ToolVerb::Run => {
-            scope = hash(&[target.trim()]);
+            (scope, shown) = (hash(&[target.trim()]), joined_lines(target));
             if let Some(printed) = printed_file(target) {
                 scope = hash(&[&printed.selection]);
                 lines = printed.lines;

@@ -4,6 +4,7 @@ use crate::model::{Tool, ToolVerb, patch_in_text};
 use crate::provider::command::{one_line, printed_file, scope, unmarked};
 use crate::provider::tool_input::{Call, Input};
 use crate::provider::{files, json};
+use crate::text::shell::joined_lines;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -77,7 +78,7 @@ fn command(name: &str, command: &str, directory: &str) -> Tool {
         return patch(name, command);
     }
     let Some(printed) = printed_file(command) else {
-        return Tool { scope: scope(&[command.trim(), directory]), ..tool(name, ToolVerb::Run, command, "") };
+        return Tool { scope: scope(&[command.trim(), directory]), ..tool(name, ToolVerb::Run, &joined_lines(command), "") };
     };
     let path = files::join(directory, &printed.path);
     let scope = scope(&[&printed.selection]);
