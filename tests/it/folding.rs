@@ -1,6 +1,7 @@
 //! Tests of changes that fold whole turns: budgets, and archives of ranges.
 
 use crate::changing::{done, run};
+use crate::forks::{fork, rows};
 use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 use std::fs;
@@ -144,4 +145,20 @@ fn a_range_of_short_turns_is_archived_found_and_restored() {
     done(&sandbox, "pin 14");
     let text = done(&sandbox, "archive 6..30 --dry-run");
     assert!(text.starts_with("16 blocks would be archived"), "{text}");
+}
+
+#[test]
+fn a_fork_of_a_folded_session_has_the_note_and_the_turns_before_it() {
+    let (sandbox, _) = short_turns(12);
+    done(&sandbox, "compact 3");
+    let source = sandbox.text(&["transcript", "--raw", SESSION]);
+    for (at, turns) in [(&["--at", "turn(8)"][..], 8), (&["-s", SESSION], 12)] {
+        let (id, path, _) = fork(&sandbox, at);
+        let forked = sandbox.text(&["transcript", "--raw", "-s", &id]);
+        assert!(source.starts_with(&forked) && forked.contains(&format!("Part {turns} is sound")), "{at:?}: {forked}");
+        let rows = rows(&path);
+        fs::remove_file(&path).unwrap();
+        let has = |parent: &Value| parent.is_null() || rows.iter().any(|row| row["uuid"] == *parent);
+        assert!(rows.iter().all(|row| has(&row["parentUuid"])), "{rows:?}");
+    }
 }

@@ -11,14 +11,14 @@ fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
 }
 
 /// Forks a session and returns the id and the file of the fork.
-fn fork(sandbox: &Sandbox, arguments: &[&str]) -> (String, String, Value) {
+pub fn fork(sandbox: &Sandbox, arguments: &[&str]) -> (String, String, Value) {
     let report = sandbox.json(&[&["fork"], arguments].concat(), "aperture.fork/1");
     let (session, path) = (report["session"].as_str().unwrap(), report["path"].as_str().unwrap());
     let path = path.replace("HOME", &sandbox.home.to_string_lossy()).replace("SLUG", &sandbox.slug());
     (session.to_owned(), path, report.clone())
 }
 
-fn rows(path: &str) -> Vec<Value> {
+pub fn rows(path: &str) -> Vec<Value> {
     fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

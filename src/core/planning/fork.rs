@@ -3,7 +3,7 @@
 use super::{PlanError, Rows, parse_session};
 use crate::model::{BlockKind, BlockNumber, Event, Key, Row, RowKind, Session};
 use crate::provider::{ForkedRow, NewRow, ProviderAdapter};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The content of a fork.
 #[derive(Clone, Debug)]
@@ -48,10 +48,12 @@ pub fn fork(
         row.is_some()
     };
     // Turns that the user left are not copied, unless the fork begins in one of them.
-    let left = Some(provider.window(session).left).filter(|left| left.binary_search(&block.row).is_err()).unwrap_or_default();
+    let sent = provider.window(session);
+    let left = Some(sent.left).filter(|left| left.binary_search(&block.row).is_err()).unwrap_or_default();
     let mut copied: Vec<BlockNumber> =
         session.blocks.iter().take_while(|block| block.row < first).map(|block| block.number).collect();
-    for row in (first..=end).filter(|row| left.binary_search(row).is_err()) {
+    let kept: Vec<u32> = (first..=end).filter(|row| left.binary_search(row).is_err()).collect();
+    for row in with_parents(session, &sent.rows, &kept) {
         if add(&rows.line(session, row)?, row == first) {
             copied.extend(session.blocks_of(row).iter().map(|block| block.number));
         }
@@ -60,7 +62,7 @@ pub fn fork(
         let row = &session.rows[*row as usize];
         !row.sidechain && row.id.is_some() && matches!(row.kind, RowKind::User | RowKind::Assistant | RowKind::Attachment)
     };
-    if let Some(last) = (first..=end).rev().filter(|row| left.binary_search(row).is_err()).find(speaks) {
+    if let Some(last) = kept.iter().rev().copied().find(speaks) {
         let like = rows.line(session, last)?;
         let parent = provider.identity(&like).unwrap_or_default();
         let new = NewRow { like: &like, parent, id: leaf.to_owned(), timestamp: String::new(), sidechain: false, ordinal: None };
@@ -71,6 +73,26 @@ pub fn fork(
     let last = copied.last().copied().unwrap_or(at);
     let window = window(provider, session, &bytes, id, &copied, last)?;
     Ok(Fork { bytes, rows: count, last, window })
+}
+
+/// Returns rows, each after those of the window that it continues: a fold continues its turns from a note at the end of the file.
+fn with_parents(session: &Session, window: &[u32], rows: &[u32]) -> Vec<u32> {
+    let row_of = |row: u32| &session.rows[row as usize];
+    let places: FxHashMap<Key, u32> = window.iter().filter_map(|row| Some((row_of(*row).id?, *row))).collect();
+    let parent = |row: u32| row_of(row).parent.and_then(|parent| places.get(&parent).copied());
+    let mut given: FxHashSet<u32> = rows.iter().copied().collect();
+    let mut ordered = Vec::with_capacity(rows.len());
+    for row in rows {
+        let start = ordered.len();
+        let mut next = parent(*row);
+        while let Some(before) = next.filter(|before| given.insert(*before)) {
+            ordered.push(before);
+            next = parent(before);
+        }
+        ordered[start..].reverse();
+        ordered.push(*row);
+    }
+    ordered
 }
 
 /// Returns the row of the summary that a compaction wrote after this row; `None` if the row is not between the two.
