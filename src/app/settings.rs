@@ -367,8 +367,15 @@ impl Settings {
         let preset = engine::preset(name)
             .ok_or_else(|| wrong(anyhow!("unknown preset '{name}'")).hint("to list them: aperture preset list"))?;
         let worth_millionths = self.keep.worth_millionths.unwrap_or(preset.worth_millionths).max(0.0);
-        let newest_percent = self.keep.newest_percent.unwrap_or(preset.newest_percent).clamp(0.0, 100.0);
-        let budget_percent = self.budget.percent.filter(|percent| (1.0..=100.0).contains(percent));
+        if let Some((model, _)) = self.windows.iter().find(|(_, tokens)| **tokens == 0) {
+            return Err(wrong(anyhow!("windows.{model} is 0")));
+        }
+        let percent = |name: &str, least: f64, value: Option<f64>| match value {
+            Some(value) if !(least..=100.0).contains(&value) => Err(wrong(anyhow!("{name} is {value}, not from {least} to 100"))),
+            value => Ok(value),
+        };
+        let newest_percent = percent("keep.newest_percent", 0.0, self.keep.newest_percent)?.unwrap_or(preset.newest_percent);
+        let budget_percent = percent("budget.percent", 1.0, self.budget.percent)?;
         let mut rules = Rules::default();
         rules.preset = engine::Preset { worth_millionths, newest_percent, ..*preset };
         rules.budget_tokens = self.budget.tokens;

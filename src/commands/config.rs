@@ -1,6 +1,6 @@
 //! `aperture config`: prints and changes the settings files.
 
-use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, Settings, files, refusal, settings_file};
+use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, Settings, files, refusal, settings_file, tokens};
 use crate::output::{Paint, Report, Style, padded, printable};
 use crate::wire::SettingValue;
 use crate::wire::stages::STAGES;
@@ -202,7 +202,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let mut report = report(env)?;
             report.values.retain(|value| value.key == *key);
             if report.values.is_empty() {
-                return Err(refusal!("{key} is not set").hint("to list what can be set: aperture help settings"));
+                return Err(
+                    refusal!("{key} is not set, so its default counts").hint("to list what can be set: aperture help settings")
+                );
             }
             report.view = View::Value;
             env.print(&report)
@@ -214,7 +216,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             env.print(&report)
         }
         Action::Set { key, value, in_project } => {
-            let parsed: Value = value.parse().unwrap_or_else(|_| value.into());
+            let parsed =
+                value.parse().ok().or_else(|| Some(Value::from(tokens(value).ok().filter(|_| key.ends_with("tokens"))? as i64)));
+            let parsed: Value = parsed.unwrap_or_else(|| value.into());
+            if *in_project && key.starts_with("model.") {
+                env.note("the settings of a project cannot trust the model more than those of the user do");
+            }
             change_noted(*in_project, &format!("wrote {key} to"), &|document| put(document, key, parsed.clone()))
         }
         Action::Unset { key, in_project } => {

@@ -4,10 +4,10 @@ use crate::app::{CommandError, Env};
 use crate::engine::sidecar::is_written;
 use crate::model::{
     Actor, As, BlockNumber, Estimated, History, Operation, OperationId, OperationKind, OperationState, Proposal, ProposalStatus,
-    Snapshot, Time, Verb,
+    Snapshot, Time, TokenCount, Verb,
 };
 use crate::output::bulk::table;
-use crate::output::{Paint, Report, Style, age, amount, clip, plural, printable};
+use crate::output::{Paint, Report, Style, age, clip, plural, printable, tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -220,7 +220,9 @@ impl Report for LogReport {
             let command = format!("{}{about}{by}", clip(&row.command, room.max(NARROWEST)));
             let command = if by.is_empty() { command } else { style.paint(Paint::Dim, &command) };
             let command = format!("{command}{}", style.paint(Paint::Good, &printable(&names)));
-            let (before, after) = (amount(row.tokens_before.round() as u64), amount(row.tokens_after.round() as u64));
+            // Their basis is not recorded.
+            let tokens = |count: f64| tokens(TokenCount::estimated(count));
+            let (before, after) = (tokens(row.tokens_before), tokens(row.tokens_after));
             let tokens = if before == after { before } else { format!("{before} → {after}") };
             vec![style.paint(Paint::Name, &row.id.to_string()), age(style.now, row.time), changed(row), tokens, command]
         };

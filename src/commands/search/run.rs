@@ -3,7 +3,7 @@ use super::report::{Coverage, ReplacedWord, SearchReport, SessionFound, TurnFoun
 use super::{Arguments, Scope, Sort, kind};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::usage::{Day, check_client};
-use crate::engine::search::{Excerpt, Query, QueryError, QueryField};
+use crate::engine::search::{Excerpt, Query, QueryError, QueryField, without_fields};
 use crate::engine::{Selector, tokens};
 use crate::output::json;
 use crate::output::{Report, plural, short_id};
@@ -375,7 +375,10 @@ fn hint(arguments: &Arguments) -> Option<String> {
     let lists = [&arguments.role, &arguments.tool, &arguments.path, &arguments.blocks];
     let is_narrow = is_narrow || !arguments.kind.is_empty() || lists.iter().any(|list| !list.is_empty());
     match () {
-        () if is_narrow => Some(format!("to search without these options: aperture search {text}")),
+        () if is_narrow => {
+            let text = quoted_word(&without_fields(&query));
+            Some(format!("to search without these options: aperture search {text}"))
+        }
         () if arguments.literal || arguments.regex => Some(format!("to search for its words: aperture search {text}")),
         () if arguments.scope.project.is_some() => Some(format!("to search every project: aperture search {text}")),
         // Quotation marks around a phrase are not a part of the text.

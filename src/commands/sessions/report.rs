@@ -29,7 +29,7 @@ pub struct SessionRow {
     /// Time of the last change of the file.
     #[serde(with = "As::<Time>")]
     pub modified_time: i64,
-    /// Tokens of the window.
+    /// Tokens of the last request and its response; an estimate if something came after them or the file has only the start of an output.
     pub tokens: TokenCount,
     /// Size of the window.
     pub capacity_tokens: u64,

@@ -159,7 +159,7 @@ fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) ->
         model: totals.model.to_string(),
         last_written_time: listed.last_written(),
         modified_time: (identity.modified / 1_000_000) as i64,
-        tokens: TokenCount::billed(totals.window_tokens, totals.moved_on),
+        tokens: TokenCount::billed(totals.window_tokens, totals.moved_on || totals.output_estimated),
         capacity_tokens: capacity(env, listed),
         percent: percent(env, listed),
         bytes: identity.bytes,

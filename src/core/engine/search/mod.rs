@@ -21,6 +21,6 @@ pub use echo::Echoes;
 pub use excerpt::{Excerpt, Passage, PassageKind, cut_line};
 pub use passages::{Occurrences, RankedPassage, Stretch, print};
 pub use postings::{Posting, Postings, read_postings, write_postings};
-pub use query::{Matcher, Query, QueryError, QueryField, Term};
+pub use query::{Matcher, Query, QueryError, QueryField, Term, without_fields};
 pub use rank::{Candidate, Match, MatchTier, Scoring, candidates, nearest, rarities, rate, scores};
 pub use terms::{FileTerms, Turn, TurnReader, keys_of, passage, prompt_content};

@@ -87,11 +87,7 @@ impl Query {
                 _ => (false, token),
             };
             let phrase = rest.strip_prefix('"').map(|rest| rest.trim_end_matches('"').trim());
-            let field = rest.split_once(':').and_then(|(name, value)| {
-                let name = QueryField::from_name(name)?;
-                Some((name, value.trim_matches('"').to_owned())).filter(|(_, value)| !value.is_empty())
-            });
-            match (phrase, field) {
+            match (phrase, field(rest)) {
                 _ if is_without => query.without.push(phrase.unwrap_or(rest).to_lowercase()),
                 (Some(phrase), _) if !phrase.is_empty() => {
                     query.phrases.push(phrase.to_lowercase());
@@ -165,6 +161,18 @@ fn days_ago(text: &str) -> Option<((i64, i64), Vec<String>)> {
     };
     let (at, (days, count)) = (0..words.len()).find_map(|at| Some((at, find(at)?)))?;
     Some((days, words[at..at + count].iter().map(|word| (*word).to_owned()).collect()))
+}
+
+/// Returns the field and its value that a token names.
+fn field(token: &str) -> Option<(QueryField, String)> {
+    let (name, value) = token.split_once(':')?;
+    let name = QueryField::from_name(name)?;
+    Some((name, value.trim_matches('"').to_owned())).filter(|(_, value)| !value.is_empty())
+}
+
+/// Returns a query without its fields.
+pub fn without_fields(text: &str) -> String {
+    tokens(text).into_iter().filter(|token| field(token).is_none()).collect::<Vec<_>>().join(" ")
 }
 
 /// Divides a query at white space, but not within quotation marks.
@@ -294,6 +302,10 @@ mod tests {
         assert_eq!((query.phrases, query.without), (vec!["login test".to_owned()], vec!["draft".to_owned()]));
         assert_eq!(query.fields, [(QueryField::Role, "user".to_owned()), (QueryField::Path, "src/a.rs".to_owned())]);
         assert_eq!(words_of("std::fmt http://a 12:30"), ["std", "fmt", "http", "12", "30"]);
+        assert_eq!(
+            without_fields(r#"flaky "login test" -draft  role:user path:"a b" std::fs"#),
+            r#"flaky "login test" -draft std::fs"#
+        );
     }
 
     #[test]
