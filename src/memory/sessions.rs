@@ -5,7 +5,9 @@ use crate::engine::memory::SessionFacts;
 use crate::fsio::{Disk, Identity};
 use crate::provider::{Places, conventions};
 use crate::store::{IndexedFile, MemoryIndex};
-use crate::workspace::{Found, Project, TracePosition, find_all, find_in_folder, left_rows, read_trace, stated};
+use crate::workspace::{
+    Found, Project, TracePosition, find_all, find_in_folder, left_rows, masked, named_in_file, read_trace, stated,
+};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -124,9 +126,11 @@ fn read_rows(disk: &dyn Disk, found: &Found, left: &[u64], read: &mut Read) -> i
         // The files of the first rows are named relative to it.
         facts.directory = directory.to_string_lossy().into_owned();
     }
+    // A value that a later row names is not known in what was read before it.
+    let known = named_in_file(disk, &found.path, 0)?;
     read_trace(disk, found, position, &mut |start, event| {
         if left.binary_search(&start).is_err() {
-            facts.push(&event, conventions());
+            facts.push(&masked(&known, event), conventions());
         }
     })?;
     position.directory().clone_into(&mut facts.directory);

@@ -2,6 +2,7 @@
 
 use super::source::{Source, SourceKind};
 use super::update::Indexed;
+use crate::engine::Known;
 use crate::engine::memory::words::DAY;
 use crate::engine::search::{
     Candidate, Echoes, Match, Matcher, Passage, PassageKind, Query, candidates, nearest, passage, rate, read_postings,
@@ -9,6 +10,7 @@ use crate::engine::search::{
 use crate::fsio::Disk;
 use crate::model::{Key, TraceContent, TraceEvent};
 use crate::store::{IndexedTurn, SearchIndex};
+use crate::workspace::{masked, named_in_file};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -342,6 +344,14 @@ pub fn related(
     };
     chosen.sort_by_key(|(source, turn, _)| (turn.time, *source, turn.start));
     let read: Vec<(usize, f32, Vec<TraceEvent>)> = chosen.into_par_iter().filter_map(read).collect();
-    let related = |(source, score, events)| RelatedTurn { session: (searched.session_of)(source), score, events };
-    Ok(read.into_iter().map(related).collect())
+    let places: FxHashSet<usize> = read.iter().map(|(source, ..)| *source).collect();
+    let named = |source: usize| Some((source, named_in_file(searched.disk, searched.sources[source].path(), 0).ok()?));
+    let named: FxHashMap<usize, Known> = places.into_par_iter().filter_map(named).collect();
+    let related = |(source, score, events): (usize, f32, Vec<TraceEvent>)| {
+        // Without the file, nothing is known to be harmless.
+        let known = named.get(&source)?;
+        let events = events.into_iter().map(|event| masked(known, event)).collect();
+        Some(RelatedTurn { session: (searched.session_of)(source), score, events })
+    };
+    Ok(read.into_iter().filter_map(related).collect())
 }

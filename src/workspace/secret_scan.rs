@@ -3,11 +3,13 @@
 use super::Workspace;
 use super::file::{FileReader, SessionFiles};
 use crate::engine::{self, Known, LocatedSecret};
+use crate::fsio::Disk;
 use crate::model::limits::NAMED_SECRETS;
 use crate::model::{BlockNumber, Session, Slot};
 use crate::provider::ProviderAdapter;
 use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
+use std::path::Path;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
@@ -40,6 +42,11 @@ pub(super) fn named_in(reader: &mut dyn BufRead) -> io::Result<Known> {
         values.extend(engine::named_in(&String::from_utf8_lossy(&row)));
     }
     Ok(Known::new(values))
+}
+
+/// Returns the values that the rows of a file name as credentials, from an offset on.
+pub fn named_in_file(disk: &dyn Disk, path: &Path, start: u64) -> io::Result<Known> {
+    named_in(&mut BufReader::with_capacity(BUFFER_BYTES, disk.open(path, start)?))
 }
 
 /// A credential in the bytes of a file.

@@ -1,7 +1,7 @@
 //! Reads the rows of a session file into the events of its trace, from its start or from where an earlier reading ended.
 
 use super::Found;
-use crate::engine::is_rejection;
+use crate::engine::{Known, is_rejection};
 use crate::fsio::{Disk, Identity, read_range};
 use crate::model::{
     BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, TraceCall, TraceContent, TraceEvent, TraceResult, TurnOpenings,
@@ -12,6 +12,7 @@ use crate::provider::{ParsedBlock, ProviderAdapter, conventions, scripted_comman
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use twox_hash::XxHash3_64;
@@ -83,6 +84,26 @@ pub fn read_trace(
     }
     position.probe = probe(disk, &found.path, position.end)?;
     Ok(())
+}
+
+/// Returns an event without the values that are known as credentials.
+pub fn masked(known: &Known, mut event: TraceEvent) -> TraceEvent {
+    let mask = |text: &mut String| {
+        if let Cow::Owned(masked) = known.mask_values(text) {
+            *text = masked;
+        }
+    };
+    match &mut event.content {
+        TraceContent::Prompt { text, .. }
+        | TraceContent::Inserted(text)
+        | TraceContent::Answer(text)
+        | TraceContent::Summary(text) => mask(text),
+        TraceContent::Result(result) => mask(&mut result.text),
+        TraceContent::Call(call) => {
+            [&mut call.target, &mut call.input].into_iter().chain(&mut call.command).chain(&mut call.files).for_each(mask);
+        }
+    }
+    event
 }
 
 /// Returns the offsets of the rows of turns that the user left, of the part of a file that was read; empty if it has no branches.

@@ -154,6 +154,51 @@ fn no_list_shows_a_credential() {
     }
 }
 
+#[test]
+fn a_value_that_a_call_names_is_masked_in_searches_and_memories() {
+    let sandbox = Sandbox::new();
+    let value = format!("Kp3{}", &RANDOM[..9]);
+    let row = |number: u32, role: &str, content: serde_json::Value| {
+        serde_json::json!({
+            "type": role, "uuid": format!("{number:08}-0000-4000-8000-000000000000"), "sessionId": "S", "cwd": "/home/dev/shop",
+            "parentUuid": number.checked_sub(2).map(|before| format!("{:08}-0000-4000-8000-000000000000", before + 1)),
+            "version": "2.1.330", "timestamp": format!("2026-11-20T21:00:{number:02}.000Z"),
+            "message": {"role": role, "id": format!("m{number}"), "model": "claude-opus-4-5-20251101", "content": content},
+        })
+        .to_string()
+    };
+    let command = format!("deploy --api-key {value} && curl -u admin:{value} http://a.example/");
+    let call = serde_json::json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": command}}]);
+    let rows = [
+        row(1, "user", "Please deploy the shop.".into()),
+        row(2, "assistant", call),
+        row(3, "user", serde_json::json!([{"type": "tool_result", "tool_use_id": "t1", "content": "deployed"}])),
+        row(4, "user", format!("Never use {value} on the staging server.").into()),
+        row(5, "assistant", serde_json::json!([{"type": "text", "text": format!("I will use {value} in production only.")}])),
+    ];
+    sandbox.session("66660000-0000-4000-8000-000000000001", rows.join("\n") + "\n", 1_900_000_000);
+    for line in [
+        "memory learn --project /home/dev/shop",
+        "memory list --project /home/dev/shop",
+        "memory compose --project /home/dev/shop",
+        "memory compose --project /home/dev/shop --prompt staging-server",
+        "memory search production --project /home/dev/shop",
+        "search staging server",
+        "search --json staging server",
+        "search --literal production",
+        "search --json-lines --max-tokens 500 production",
+    ] {
+        let outcome = sandbox.run(&line.split(' ').collect::<Vec<_>>());
+        assert!(!outcome.all().contains(&value), "{line}: {}", outcome.all());
+    }
+    let found = sandbox.text(&["search", "staging", "server"]);
+    assert!(found.contains("Never use [secret:"), "{found}");
+    for file in ["cache/memory.db", "memory/projects"] {
+        let output = Command::new("grep").args(["-r", &value]).arg(sandbox.home.join(".aperture").join(file)).output().unwrap();
+        assert!(output.stdout.is_empty(), "{file}");
+    }
+}
+
 /// Returns the content of the file with credentials masked by the engine itself.
 fn masked(bytes: &[u8]) -> Vec<u8> {
     let lines = bytes.split_inclusive(|byte| *byte == b'\n');

@@ -4,14 +4,16 @@ use super::{Arguments, Scope, Sort, kind};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::usage::{Day, check_client};
 use crate::engine::search::{Excerpt, Query, QueryError, QueryField, without_fields};
-use crate::engine::{Selector, tokens};
+use crate::engine::{Selector, could_be_named, tokens};
 use crate::output::json;
 use crate::output::{Report, plural, short_id};
 use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, SourceKind, find, prompt_files, scan};
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Found, Listed, Project};
 use anyhow::anyhow;
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -180,6 +182,7 @@ fn report_with(env: &Env, arguments: &Arguments, has_vectors: Option<bool>) -> R
     report.left_out = report.sessions.len().saturating_sub(limit);
     report.sessions.truncate(limit);
     describe(env, &files, &mut report.sessions);
+    report.sessions.par_iter_mut().for_each(|session| hide_named(env, &files.sources[session.source], session));
     if let Some(budget) = arguments.max_tokens {
         fit(env, &mut report, budget);
     }
@@ -432,6 +435,26 @@ fn describe(env: &Env, files: &Files, sessions: &mut [SessionFound]) {
         session.project = listed.directory().map(|directory| directory.display().to_string()).unwrap_or_default();
         session.last_written_time = Some(listed.last_written());
         session.command = Some(continuation(env, listed, session));
+    }
+}
+
+/// Masks the values that a session names as credentials elsewhere in the lines that are shown of it.
+fn hide_named(env: &Env, source: &Source, session: &mut SessionFound) {
+    let texts = |turn: &TurnFound| [&turn.before, &turn.line, &turn.after].into_iter().any(|text| could_be_named(text));
+    if !session.turns.iter().any(texts) {
+        return;
+    }
+    let known_of = |path: &Path| workspace::named_in_file(env.disk, path, 0).unwrap_or_default();
+    let of_session = known_of(source.path());
+    for turn in &mut session.turns {
+        let path = Path::new(&turn.path);
+        let known = if path == source.path() { of_session.clone() } else { of_session.with(&known_of(path)) };
+        for text in [&mut turn.before, &mut turn.line, &mut turn.after] {
+            if let Cow::Owned(masked) = known.mask(text) {
+                *text = masked;
+                turn.marks.clear();
+            }
+        }
     }
 }
 

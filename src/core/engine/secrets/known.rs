@@ -121,6 +121,11 @@ impl Known {
         with_placeholders(text, &self.find(text.as_bytes()))
     }
 
+    /// As [`Known::mask`], only for the values of this set.
+    pub fn mask_values<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        with_placeholders(text, &self.find_values(text.as_bytes()))
+    }
+
     /// As [`Known::mask`], for the start of a longer text, which can end inside a value.
     pub fn mask_start(&self, text: &str) -> String {
         let masked = self.mask(&format!("{text}{CUT}")).into_owned();
