@@ -1,5 +1,6 @@
 //! Values that are marked as credentials anywhere in a session: they are masked everywhere in it.
 
+use super::colors::through_colors;
 use super::{Secret, apart, find, with_placeholders};
 use crate::model::limits::PREVIEW_CHARACTERS;
 use crate::model::{Event, SecretPlace, Session};
@@ -106,14 +107,14 @@ impl Known {
         let mut found = find(text);
         let Some(values) = &self.0 else { return found };
         let shaped = found.len();
-        found.extend(values.hits(text));
+        found.extend(through_colors(text, |text| values.hits(text).collect()));
         if found.len() > shaped { apart(found) } else { found }
     }
 
     /// Returns the values of this set in a text, and nothing else.
     pub fn find_values(&self, text: &[u8]) -> Vec<Secret> {
-        let values = self.0.iter().flat_map(|values| values.hits(text));
-        values.collect()
+        let hits = |values: &Arc<Values>| through_colors(text, |text| values.hits(text).collect());
+        self.0.as_ref().map(hits).unwrap_or_default()
     }
 
     /// Replaces each credential in a text with `[secret:KIND]`.

@@ -6,6 +6,7 @@
 //! `, a quote may be `\"`.
 
 mod calls;
+mod colors;
 mod examples;
 pub mod known;
 mod names;
@@ -176,6 +177,10 @@ fn spellings(word: &str) -> BTreeSet<String> {
 /// Detects the keys of large services, JSON web tokens, private keys, passwords in URLs, and random-looking values after a name
 /// such as `password=`. A credential without a known shape is not detected.
 pub fn find(text: &[u8]) -> Vec<Secret> {
+    colors::through_colors(text, find_plain)
+}
+
+fn find_plain(text: &[u8]) -> Vec<Secret> {
     let (mut found, mut far) = (Vec::<Secret>::new(), Vec::new());
     let mut at = 0;
     while let Some(start) = ANCHORS.next(text, at) {
