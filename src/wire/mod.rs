@@ -61,6 +61,8 @@ pub struct RequestFacts {
     pub is_main: bool,
     /// True if the client asks for a summary in the place of the conversation: the answer is not one to the user.
     pub asks_for_summary: bool,
+    /// True if it may begin another conversation of which no id tells it.
+    pub may_be_another: bool,
     pub stages: Vec<RequestStage>,
     /// The reason why the body stays as it was received, if aperture failed.
     pub problem: Option<String>,

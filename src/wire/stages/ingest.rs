@@ -21,9 +21,9 @@ pub fn ingest<'b>(head: &RequestHead, body: &'b [u8]) -> (RequestFacts, Option<(
         facts.problem = Some("the body is not a JSON object".to_owned());
         return (facts, None);
     };
-    let RequestIdentity { session, line, has_tools, asks_for_summary } = identity(head, api, &document);
+    let RequestIdentity { session, line, has_tools, asks_for_summary, may_be_another } = identity(head, api, &document);
     (facts.api, facts.model, facts.has_tools) = (Some(api), document.model(), has_tools);
     (facts.is_main, facts.asks_for_summary) = (has_tools && line.is_empty(), asks_for_summary);
-    (facts.session, facts.line) = (session, line);
+    (facts.session, facts.line, facts.may_be_another) = (session, line, may_be_another);
     (facts, Some((api, document)))
 }

@@ -93,7 +93,10 @@ fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireEr
     let is_new_window = !line.insertions.is_empty() && places.iter().all(|place| line.text_after(place).is_none());
     let Some(newest) = newest(body).filter(|newest| line.text_after(newest).is_none()) else { return Ok(()) };
     let staged: Vec<_> = line.staged.iter().map(|staged| PreparedText::new(TextKind::Staged, staged.text.clone())).collect();
-    let mut texts = [sessions.prepared(session), staged].concat();
+    let mut prepared = sessions.prepared(session);
+    let is_of_beginning = |text: &PreparedText| matches!(text.kind, TextKind::Instructions | TextKind::Memory);
+    prepared.retain(|text| !facts.may_be_another || is_of_beginning(text));
+    let mut texts = [prepared, staged].concat();
     if texts.is_empty() {
         return Ok(());
     }

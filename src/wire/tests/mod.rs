@@ -292,6 +292,23 @@ fn texts_of_the_top_follow_the_first_message_of_a_new_window() {
 }
 
 #[test]
+fn a_conversation_that_begins_as_another_one_has_no_text_about_that_one() {
+    let place = Place::new();
+    let wire = place.wire();
+    let sent = |body: &str| {
+        let outgoing = wire.request(&RequestHead { headers: Vec::new(), ..head() }, body.as_bytes(), 1);
+        let bytes = outgoing.body.map_or_else(|| body.as_bytes().to_vec(), |edited| edited.bytes(body.as_bytes()));
+        (outgoing.facts.session, String::from_utf8(bytes).unwrap())
+    };
+    let first = body(&[ASK]);
+    let (session, _) = sent(&first);
+    wire.prepare(&session, vec![prepared(TextKind::Manifest, false, "manifest")]);
+    assert_eq!(sent(&first), (session.clone(), first), "it may be another one");
+    let (same, next) = sent(&body(&[ASK, ANSWER, NEXT]));
+    assert!(same == session && next.contains("manifest"), "{next}");
+}
+
+#[test]
 fn a_stage_can_be_switched_off() {
     let place = Place::new();
     place.operation(&[("long result", "short")]);

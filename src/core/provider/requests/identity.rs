@@ -28,6 +28,8 @@ pub struct RequestIdentity {
     pub has_tools: bool,
     /// True if the client asks for a summary in the place of the conversation.
     pub asks_for_summary: bool,
+    /// True if no id names the session and the model has not answered: it may be another conversation that begins as the known one.
+    pub may_be_another: bool,
 }
 
 /// The tags that the request of Claude Code for a summary names (2.1.330), and the item of Codex (0.169).
@@ -46,13 +48,14 @@ fn header<'h>(head: &'h RequestHead, names: &[&str]) -> Option<&'h str> {
 /// Returns the session and the line of a request.
 pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> RequestIdentity {
     let name = header(head, SESSION_HEADERS).map(str::to_owned).or_else(|| named(body));
+    let may_be_another = name.is_none() && body.is_unanswered();
     let session = name.unwrap_or_else(|| hashed(api, body));
     let tools = ["tools", "functions"].iter().any(|name| !body.elements(name).is_empty());
     // Codex offers some tools as an item of the conversation.
     let is_tools = |item: &RawValue| equals(member(item, "type"), "additional_tools");
     let has_tools = tools || body.values("input").any(is_tools);
     let line = header(head, AGENT_HEADERS).unwrap_or_default().to_owned();
-    RequestIdentity { session, line, has_tools, asks_for_summary: asks_for_summary(api, body) }
+    RequestIdentity { session, line, has_tools, asks_for_summary: asks_for_summary(api, body), may_be_another }
 }
 
 /// Returns true if the last message of the user asks for a summary of the conversation.
@@ -136,7 +139,7 @@ mod tests {
         let head = RequestHead { headers, ..RequestHead::default() };
         let found = identity(&head, api, &RequestDocument::new(body.as_bytes()).unwrap());
         let (session, line) = (session.to_owned(), line.to_owned());
-        let expected = RequestIdentity { session, line, has_tools, asks_for_summary: false };
+        let expected = RequestIdentity { session, line, has_tools, asks_for_summary: false, may_be_another: false };
         assert_eq!(found, expected, "{body}");
     }
 
@@ -161,6 +164,9 @@ mod tests {
         let other = id(r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"x"}]}"#);
         assert_eq!(first, later);
         assert_ne!(first, other);
+        let may_be_another = |body: &str| of(Api::Chat, body).may_be_another;
+        assert!(may_be_another(r#"{"messages":[{"role":"user","content":"a"}]}"#));
+        assert!(!may_be_another(r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#));
         let id = |body: &str| of(Api::Messages, body).session;
         let marked =
             id(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}]}"#);
