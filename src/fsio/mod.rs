@@ -67,7 +67,9 @@ pub trait Disk: Sync {
         self.below().lock(&self.path_below(path)?)
     }
 
-    /// Creates or truncates a file, with the mode and the owner of another one.
+    /// Creates a file that only this process writes until it is closed, with the mode and the owner of another one. One that is there
+    /// already, as a killed process leaves it, is emptied.
+    /// Errors: another process writes it ([`io::ErrorKind::ResourceBusy`]), or it cannot be created.
     fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
         self.below().create(&self.written_below(path)?, &self.path_below(like)?)
     }
@@ -93,6 +95,12 @@ pub trait Disk: Sync {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.below().remove(&self.written_below(path)?)
+    }
+
+    /// Removes a file of [`Disk::create`] that a killed process left.
+    /// Errors: as [`Disk::create`]; the file then stays.
+    fn discard(&self, path: &Path) -> io::Result<()> {
+        self.below().discard(&self.written_below(path)?)
     }
 
     /// Returns the processes that have the file of this state open for writing: on Linux those of the

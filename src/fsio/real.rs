@@ -75,13 +75,8 @@ impl Disk for RealDisk {
     }
 
     fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
-        let metadata = fs::metadata(like)?;
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        // Private until it has the mode of the other file.
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(path)?;
+        let (metadata, file) = (fs::metadata(like)?, open_alone(path, true)?);
+        file.set_len(0)?;
         own_like(&file, &metadata)?;
         file.set_permissions(metadata.permissions())?;
         Ok(Box::new(RealFile(file)))
@@ -134,6 +129,11 @@ impl Disk for RealDisk {
         fs::remove_file(path)
     }
 
+    fn discard(&self, path: &Path) -> io::Result<()> {
+        let _alone = open_alone(path, false)?;
+        fs::remove_file(path)
+    }
+
     #[cfg(target_os = "linux")]
     fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32> {
         let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
@@ -166,6 +166,33 @@ fn open_regular(path: &Path) -> io::Result<File> {
         return Err(not_regular());
     }
     File::open(path)
+}
+
+/// Opens a file for writing, which no other process opens in this way until it is closed. Where files cannot be locked, others can.
+/// Errors: another process has it open ([`io::ErrorKind::ResourceBusy`]), or it cannot be opened.
+fn open_alone(path: &Path, creates: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(creates);
+    // Private until it has the mode of the other file.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    // Others may only rename or remove it meanwhile: a lock would also keep them from the file after its rename.
+    #[cfg(windows)]
+    std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, 4);
+    loop {
+        let file = match options.open(path) {
+            Err(error) if cfg!(windows) && error.raw_os_error() == Some(32) => return Err(io::ErrorKind::ResourceBusy.into()),
+            opened => opened?,
+        };
+        if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+        // The holder before may have renamed or removed the file since it was opened.
+        let opened = unix_identity(&file.metadata()?).1;
+        if fs::metadata(path).is_ok_and(|named| unix_identity(&named).1 == opened) {
+            return Ok(file);
+        }
+    }
 }
 
 /// Returns the error for a pipe, a socket or a device.

@@ -13,6 +13,9 @@ use std::time::Duration;
 
 const READ_BYTES: usize = 1 << 18;
 const WRITE_BYTES: usize = 1 << 18;
+/// The interval and the maximum number of attempts to create a temporary file that another process has.
+const LOCK_STEP: Duration = Duration::from_millis(20);
+const LOCK_STEPS: u32 = 150;
 /// The interval and the maximum number of checks whether another program still writes to the old file.
 const WATCH_STEP: Duration = Duration::from_millis(2);
 const WATCH_STEPS: u32 = 500;
@@ -24,6 +27,8 @@ const ROW_STEPS: u32 = 100;
 pub enum ApplyError {
     #[error("the session was rewritten by another program since it was read")]
     Changed,
+    #[error("another aperture process is changing the session")]
+    Locked,
     #[error("the conversation continued since it was read")]
     MovedOn,
     #[error("process {} has it open for writing", list(.0))]
@@ -86,6 +91,7 @@ pub fn apply(
         return Err(ApplyError::Packed);
     }
     expect_one_name(disk, &path)?;
+    let mut temporary = Temporary::new(disk, &path, wait)?;
     let identity = disk.identify(&path)?;
     refuse_writers(disk, &path, wait)?;
     let adds_marks = adds_only_marks(provider, plan);
@@ -100,29 +106,25 @@ pub fn apply(
     let splice = splice(provider, session, &Addresses::new(session), &rows, plan.base_bytes, &plan.edits, hunks)?;
     // The file on the disk is read again: it must still have the bytes that the plan is for.
     let mut old = BufReader::with_capacity(READ_BYTES, disk.open(&path, 0)?);
-    let temporary = temporary(&path);
-    let written = write(disk, &temporary, &path, &splice, base, &mut old).and_then(|(writer, before, after)| {
-        let tail = tail(&mut old, wait)?;
-        if fixed_end && moves_on(provider, &tail) {
-            return Err(ApplyError::MovedOn);
-        }
-        Ok((finish(writer, &tail)?, before, after, plan.base_bytes + tail.len() as u64))
-    });
-    let (mut file, base_hash, after, known_bytes) = written.inspect_err(|_| discard(disk, &temporary))?;
-    let logged = file.set_modified(identity.modified).and_then(|()| file.sync()).map_err(ApplyError::from);
+    let mut writer = BufWriter::with_capacity(WRITE_BYTES, &mut temporary.file);
+    let (base_hash, after) = write(&mut writer, &splice, base, &mut old)?;
+    let tail = tail(&mut old, wait)?;
+    if fixed_end && moves_on(provider, &tail) {
+        return Err(ApplyError::MovedOn);
+    }
+    writer.write_all(&tail)?;
+    writer.flush()?;
+    drop(writer);
+    let known_bytes = plan.base_bytes + tail.len() as u64;
+    temporary.file.set_modified(identity.modified)?;
+    temporary.file.sync()?;
     let hashed = followed.as_ref().map(|plan| Plan { base_hash, ..plan.clone() });
     let plan = hashed.as_ref().unwrap_or(plan);
     if moves_turns(plan) {
-        let recorded = store.record_turn_numbers(key, &turn_numbers(&workspace.reading));
-        recorded.inspect_err(|_| discard(disk, &temporary))?;
+        store.record_turn_numbers(key, &turn_numbers(&workspace.reading))?;
     }
-    let log = || store.prepare(key, plan, now, splice.hunks(), Some(after), deferred);
-    let logged = logged.and_then(|()| Ok(log()?));
-    let id = logged.inspect_err(|_| discard(disk, &temporary))?;
-    companions::write(disk, &plan.companions).inspect_err(|_| {
-        discard(disk, &temporary);
-        abort(store, key, id);
-    })?;
+    let id = store.prepare(key, plan, now, splice.hunks(), Some(after), deferred)?;
+    companions::write(disk, &plan.companions).inspect_err(|_| abort(store, key, id))?;
     let replaced = late_rows(&mut old).and_then(|late| {
         let now = disk.identify(&path)?;
         if now.inode != identity.inode || now.bytes < known_bytes + late.len() as u64 {
@@ -131,12 +133,10 @@ pub fn apply(
         if fixed_end && moves_on(provider, &late) {
             return Err(ApplyError::MovedOn);
         }
-        append_late_rows(&mut *file, &late, identity.modified)?;
-        drop(file);
-        Ok(disk.rename(&temporary, &path)?)
+        append_late_rows(&mut *temporary.file, &late, identity.modified)?;
+        Ok(temporary.rename(&path)?)
     });
     if let Err(error) = replaced {
-        discard(disk, &temporary);
         if companions::revert(disk, &plan.companions).is_ok() {
             abort(store, key, id);
         }
@@ -198,15 +198,64 @@ pub(super) fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.aperture"))
 }
 
+/// Removes the temporary file that a killed process left. One that cannot be removed is emptied by the next plan.
 pub(super) fn discard(disk: &dyn Disk, path: &Path) {
-    // A file that is missing or cannot be deleted is overwritten by the next plan.
-    let _ = disk.remove(path);
+    let _ = disk.discard(path);
+}
+
+/// The file that replaces a session, removed unless it is renamed. Its name is the lock of the session for every store: while it is open,
+/// no other process creates, removes or renames a file of this name.
+struct Temporary<'a> {
+    disk: &'a dyn Disk,
+    path: PathBuf,
+    file: Box<dyn NewFile>,
+    is_renamed: bool,
+}
+
+impl<'a> Temporary<'a> {
+    /// Creates the file; waits while another process has it.
+    fn new(disk: &'a dyn Disk, session: &Path, wait: &dyn Fn(Duration)) -> Result<Temporary<'a>, ApplyError> {
+        let path = temporary(session);
+        for _ in 0..LOCK_STEPS {
+            match disk.create(&path, session) {
+                Ok(file) => return Ok(Temporary { disk, path, file, is_renamed: false }),
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => wait(LOCK_STEP),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(ApplyError::Locked)
+    }
+
+    /// Gives the file the name of the session, and closes it.
+    fn rename(mut self, session: &Path) -> io::Result<()> {
+        self.disk.rename(&self.path, session)?;
+        self.is_renamed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.is_renamed {
+            let _ = self.disk.remove(&self.path);
+        }
+    }
 }
 
 /// Writes a file that appears complete or not at all: `write` makes it under a temporary name.
-pub(super) fn write_whole(disk: &dyn Disk, path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+/// Errors: as `write`; another process writes the file ([`io::ErrorKind::ResourceBusy`]).
+pub(super) fn write_whole(
+    disk: &dyn Disk,
+    path: &Path,
+    write: impl FnOnce(&Path) -> io::Result<Box<dyn NewFile>>,
+) -> io::Result<()> {
     let temporary = temporary(path);
-    let renamed = write(&temporary).and_then(|()| disk.rename(&temporary, path));
+    // It stays open until it has its name, so that no other process takes it over.
+    let renamed = write(&temporary).and_then(|file| {
+        let renamed = disk.rename(&temporary, path);
+        drop(file);
+        renamed
+    });
     renamed.inspect_err(|_| discard(disk, &temporary))?;
     sync_directory_of(disk, path)
 }
@@ -289,19 +338,14 @@ fn moves_on(provider: &dyn ProviderAdapter, tail: &[u8]) -> bool {
     rows.map(|line| provider.parse(line).row).any(|row| !matches!(row.kind, RowKind::State | RowKind::Record | RowKind::Foreign))
 }
 
-type Writer = BufWriter<Box<dyn NewFile>>;
-
 /// Writes the new file in one pass over the old one, and checks that the old file begins with the bytes that the plan was made for, by
-/// their number and hash. Returns the writer, the hash of the bytes read, and the length and hash of the bytes written.
+/// their number and hash. Returns the hash of the bytes read, and the length and hash of the bytes written.
 fn write(
-    disk: &dyn Disk,
-    temporary: &Path,
-    like: &Path,
+    writer: &mut dyn Write,
     splice: &Splice<'_>,
     (base_bytes, base_hash): (u64, Address),
     old: &mut dyn BufRead,
-) -> Result<(Writer, Address, (u64, Address)), ApplyError> {
-    let mut writer = BufWriter::with_capacity(WRITE_BYTES, disk.create(temporary, like)?);
+) -> Result<(Address, (u64, Address)), ApplyError> {
     let (mut before, mut after) = (blake3::Hasher::new(), blake3::Hasher::new());
     let (mut left, mut is_base, mut length) = (base_bytes, base_bytes == 0, 0);
     let mut hash_old = |bytes: &[u8]| {
@@ -321,13 +365,7 @@ fn write(
     if !is_base {
         return Err(ApplyError::Changed);
     }
-    Ok((writer, *before.finalize().as_bytes(), (length, *after.finalize().as_bytes())))
-}
-
-/// Writes the appended rows, flushes the buffer and returns the file.
-fn finish(mut writer: Writer, tail: &[u8]) -> io::Result<Box<dyn NewFile>> {
-    writer.write_all(tail)?;
-    writer.into_inner().map_err(io::IntoInnerError::into_error)
+    Ok((*before.finalize().as_bytes(), (length, *after.finalize().as_bytes())))
 }
 
 /// Returns the bytes appended to the old file since it was read.

@@ -183,7 +183,8 @@ fn replace(disk: &dyn Disk, path: &Path, before: &[u8], after: &[u8]) -> Result<
         let mut file = disk.create(temporary, path)?;
         file.write_all(after)?;
         file.set_modified(modified)?;
-        file.sync()
+        file.sync()?;
+        Ok(file)
     })?)
 }
 

@@ -52,6 +52,7 @@ pub fn write_fork(disk: &dyn Disk, source: &Path, path: &Path, bytes: &[u8]) -> 
     write_whole(disk, path, |temporary| {
         let mut file = disk.create(temporary, source)?;
         file.write_all(bytes)?;
-        file.sync()
+        file.sync()?;
+        Ok(file)
     })
 }

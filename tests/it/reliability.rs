@@ -108,6 +108,35 @@ fn killed_at_any_moment_it_leaves_the_old_or_the_new_file() {
     check_all(&sandbox, &file);
 }
 
+#[test]
+fn commands_with_two_stores_lose_no_change_of_each_other() {
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let original = fs::read(&file).unwrap();
+    let command = |store: &str, arguments: &[&str]| {
+        let mut command = sandbox.command(&[arguments, &["-s", file.to_str().unwrap()]].concat());
+        command.env("APERTURE_HOME", sandbox.home.join(store));
+        command
+    };
+    for round in 0..number("APERTURE_KILLS", 6) {
+        let changes: [(&str, &[&str]); 2] = [("one", &["archive", "all"]), ("two", &["create", "a note"])];
+        let started = changes
+            .map(|(store, arguments)| command(store, arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+        let ended = started.map(|child| child.wait_with_output().unwrap());
+        for output in &ended {
+            assert!(output.status.success(), "round {round}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let changed = fs::read_to_string(&file).unwrap();
+        assert!(changed.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "round {round}");
+        assert!(changed.contains("a note") && changed.len() < original.len(), "round {round}");
+        // The later one is undone first. If that is the other one, its undo is refused, and repeated.
+        for store in ["one", "two", "one", "two"] {
+            command(store, &["undo"]).output().unwrap();
+        }
+        assert!(fs::read(&file).unwrap() == original, "round {round}");
+    }
+}
+
 /// Appends a row as a client does: opens, writes once, closes.
 fn append(file: &Path, row: &str) {
     let mut handle = OpenOptions::new().append(true).open(file).unwrap();

@@ -84,8 +84,8 @@ pub fn write(env: &Env, store: &Store, found: &Found) -> Result<(), CommandError
         };
         match workspace::apply(&workspace, store, session.key, &plan, Some(operation.id), now, &wait) {
             Ok(_) => {}
-            // The client has it open again.
-            Err(ApplyError::Changed | ApplyError::MovedOn | ApplyError::HeldOpen(_)) => return Ok(()),
+            // The client, or a command with another store, writes to it again.
+            Err(ApplyError::Changed | ApplyError::Locked | ApplyError::MovedOn | ApplyError::HeldOpen(_)) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
     }

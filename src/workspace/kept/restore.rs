@@ -117,7 +117,8 @@ impl KeptCopies<'_> {
             let mut file = private(self.disk, temporary)?;
             io::copy(&mut self.disk.open(copy, 0)?, &mut file)?;
             file.sync()?;
-            before()
+            before()?;
+            Ok(file)
         })
     }
 }

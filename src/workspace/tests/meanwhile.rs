@@ -21,6 +21,8 @@ struct BusyDisk<'a> {
     /// True if that program never closes the file.
     stays: bool,
     old: Mutex<Option<File>>,
+    /// Another store, with which a command changes the session just before the rename.
+    other: Mutex<Option<Place>>,
     /// The contents of a file that another program puts in its place while the temporary file is created.
     replaced: Option<Vec<u8>>,
 }
@@ -34,6 +36,7 @@ impl<'a> BusyDisk<'a> {
             after: Mutex::default(),
             stays: false,
             old: Mutex::default(),
+            other: Mutex::default(),
             replaced: None,
         }
     }
@@ -65,6 +68,14 @@ impl Disk for BusyDisk<'_> {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         while let Some(row) = take(&self.at_rename) {
             append(to, &row);
+        }
+        if let Some(other) = &*self.other.lock().unwrap() {
+            let now = other.bytes();
+            // It removes no temporary file that is not its own, and writes nothing.
+            settle(&RealDisk, &other.store, &other.path).unwrap();
+            let error = other.step(&RealDisk, Step::Note).unwrap_err();
+            assert!(matches!(error.downcast_ref(), Some(ApplyError::Locked)), "{error:#}");
+            assert!(other.bytes() == now && other.history().operations.is_empty());
         }
         *self.old.lock().unwrap() = Some(OpenOptions::new().append(true).open(to)?);
         self.inner.rename(from, to)
@@ -100,6 +111,37 @@ fn rows_appended_during_a_change_are_carried_over_in_order() {
     assert_eq!(now.strip_prefix(std::str::from_utf8(&expected).unwrap()), Some(&*rows));
     place.undo_all().unwrap();
     assert_eq!(String::from_utf8(place.bytes()).unwrap(), bytes + &rows);
+}
+
+#[test]
+fn commands_with_two_stores_change_a_session_one_after_the_other() {
+    let bytes = small("2.1.330");
+    let place = Place::new(bytes.as_bytes());
+    let disk = BusyDisk { other: Mutex::new(Some(place.beside())), ..BusyDisk::new(&RealDisk) };
+    place.step(&disk, Step::Shorten(Level::Archived)).unwrap();
+    let first = place.bytes();
+    let other = disk.other.into_inner().unwrap().unwrap();
+    other.step(&RealDisk, Step::Note).unwrap();
+    assert!(other.bytes().starts_with(&first));
+    other.undo_all().unwrap();
+    assert!(place.bytes() == first);
+    place.undo_all().unwrap();
+    assert!(place.bytes() == bytes.as_bytes());
+    assert_eq!((place.settled().len(), other.settled().len()), (2, 2));
+}
+
+#[test]
+fn a_temporary_file_of_a_killed_process_is_taken_over() {
+    let place = Place::new(small("2.1.330").as_bytes());
+    let expected = {
+        let place = Place::new(small("2.1.330").as_bytes());
+        place.step(&RealDisk, Step::Both).unwrap();
+        place.bytes()
+    };
+    let name = format!(".{}.aperture", place.path.file_name().unwrap().to_str().unwrap());
+    fs::write(place.path.with_file_name(name), vec![b'x'; 1 << 20]).unwrap();
+    place.step(&RealDisk, Step::Both).unwrap();
+    assert!(place.bytes() == expected);
 }
 
 #[test]
@@ -190,10 +232,12 @@ fn a_client_that_never_pauses_does_not_delay_a_change_that_excludes_thinking() {
         let (before, after) = now.split_once(r#""type":"thinking_stripped""#).unwrap();
         let mark = before.lines().last().unwrap();
         // It is the end of the conversation as far as it was written, and rows that follow later continue that too.
-        assert!(mark.starts_with(r#"{"parentUuid":"x2""#), "{mark}");
-        let own = [&rows[0], "\n", &rows[1], "\n", mark].concat();
+        let newest = if late { "x3" } else { "x2" };
+        assert!(mark.starts_with(&format!(r#"{{"parentUuid":"{newest}""#)), "{mark}");
+        let third = if late { chained("x3", "x2") + "\n" } else { String::new() };
+        let own = [&rows[0], "\n", &rows[1], "\n", &third, mark].concat();
         assert!(before.ends_with(&own), "{before}");
-        assert_eq!(after.lines().count(), if late { 3 } else { 1 }, "{after}");
+        assert_eq!(after.lines().count(), if late { 2 } else { 1 }, "{after}");
         let session = place.open(&RealDisk).unwrap();
         let ends = if late { "x4" } else { "x2" };
         assert!(

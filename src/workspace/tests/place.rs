@@ -47,6 +47,11 @@ impl Place {
         Place { directory, provider: provider(bytes), path, store, clock: Cell::new(1_780_000_000_000) }
     }
 
+    /// Returns the same session with another store.
+    pub fn beside(&self) -> Place {
+        Place { path: self.path.clone(), ..Place::new(&self.bytes()) }
+    }
+
     pub fn bytes(&self) -> Vec<u8> {
         fs::read(&self.path).unwrap()
     }
