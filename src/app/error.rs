@@ -259,6 +259,10 @@ impl From<ApplyError> for CommandError {
                         "continue it once in the client, which unpacks it; or change a copy: zstd -d FILE -o COPY.jsonl",
                     ),
                     ApplyError::HeldOpen(_) => (ErrorKind::Conflict, "nothing was written; try again when that program is done"),
+                    ApplyError::HalfWritten => (
+                        ErrorKind::Conflict,
+                        "nothing was written; try again when the row is written, or in 10 seconds if the client has ended",
+                    ),
                     ApplyError::Unsure(_) => (ErrorKind::Internal, "to check the result: aperture verify"),
                     _ => (ErrorKind::Conflict, "nothing was written; try again"),
                 };

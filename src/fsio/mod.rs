@@ -79,8 +79,8 @@ pub trait Disk: Sync {
         self.below().make(&self.written_below(path)?, is_private)
     }
 
-    /// Appends to an existing file in one write, and syncs it.
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    /// Appends to an existing file in one write, and syncs it. Returns the offset of the bytes in the file.
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<u64> {
         self.below().append(&self.written_below(path)?, bytes)
     }
 

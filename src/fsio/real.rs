@@ -4,7 +4,7 @@ use super::packed::{PackedFile, is_packed};
 use super::{Disk, Entry, Identity, NewFile, OpenFile};
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Metadata, OpenOptions, TryLockError};
-use std::io::{self, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -104,10 +104,12 @@ impl Disk for RealDisk {
         options.open(path).map(drop)
     }
 
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<u64> {
         let mut file = OpenOptions::new().append(true).open(path)?;
         file.write_all(bytes)?;
-        file.sync_all()
+        let end = file.stream_position()?;
+        file.sync_all()?;
+        Ok(end - bytes.len() as u64)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -83,7 +83,7 @@ pub fn convert_database(
     disk.make(&directory.join(&new), true).map_err(unreadable)?;
     let written = |mut source: Connection| {
         // Syncs the file, which SQLite does not.
-        let sync = || disk.append(&directory.join(&new), &[]);
+        let sync = || disk.append(&directory.join(&new), &[]).map(drop);
         let rows = write(&mut source, &keys, &directory.join(&new), seal, version, &Steps { progress, sync: &sync })?;
         sync().map_err(unreadable)?;
         // Windows replaces no file that is open; if another process has opened it, the renaming fails.

@@ -147,7 +147,7 @@ impl<D: Disk> Disk for SealedDisk<D> {
         })
     }
 
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<u64> {
         match self.seal_of(path) {
             None => self.inner.append(&self.path_below(path)?, bytes),
             Some(_) => Err(io::Error::new(ErrorKind::Unsupported, "a sealed file is written as a whole")),

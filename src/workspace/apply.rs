@@ -3,7 +3,7 @@
 use super::file::{SessionFile, SessionRows};
 use super::{Workspace, companions};
 use crate::fsio::{Disk, Identity, NewFile, expect_one_name, is_packed, sync_directory_of};
-use crate::model::{Address, Edit, Event, History, Operation, OperationId, OperationState, Plan, RowKind, Slot};
+use crate::model::{Address, Edit, Event, Fault, History, Operation, OperationId, OperationState, Plan, RowKind, Session, Slot};
 use crate::planning::{Addresses, Rows, Splice, SpliceError, moves_turns, splice, turn_numbers};
 use crate::provider::ProviderAdapter;
 use crate::store::{SessionKey, Store, StoreError};
@@ -21,6 +21,10 @@ const WATCH_STEP: Duration = Duration::from_millis(2);
 const WATCH_STEPS: u32 = 500;
 /// The maximum number of waits for a program to finish a partly written row.
 const ROW_STEPS: u32 = 100;
+/// The time after the last write of a file, in milliseconds, from which on nothing writes the rest of its last row.
+const ROW_MILLISECONDS: u64 = 10_000;
+/// The maximum number of times that appended rows are copied before the rename, each time those that came during the last.
+const CATCH_UPS: u32 = 10;
 
 /// The reason why a plan was not applied, or may not be completely applied.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +35,8 @@ pub enum ApplyError {
     Locked,
     #[error("the conversation continued since it was read")]
     MovedOn,
+    #[error("its last row is half written: a program is writing it")]
+    HalfWritten,
     #[error("process {} has it open for writing", list(.0))]
     HeldOpen(Vec<u32>),
     #[error("the client has compressed the file, which is only read in this form")]
@@ -56,14 +62,34 @@ fn list(processes: &[u32]) -> String {
     processes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
+/// The outcome of a plan.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Applied {
+    /// `None` if there was nothing to do.
+    pub operation: Option<OperationId>,
+    /// True if rows that a program wrote to the old file during the rename follow rows that it wrote to the new one.
+    pub is_out_of_order: bool,
+}
+
+impl Applied {
+    fn operation(id: OperationId) -> Applied {
+        Applied { operation: Some(id), is_out_of_order: false }
+    }
+
+    pub fn note(&self) -> Option<&'static str> {
+        const NOTE: &str = "rows that the client wrote during the change follow rows that it wrote right after it";
+        self.is_out_of_order.then_some(NOTE)
+    }
+}
+
 /// Applies a plan to the session that it was made for.
 ///
 /// The order of the steps makes every interruption harmless. The new file is durable before the log records the operation as
 /// prepared, the log is durable before the file is replaced, and the replacement is one atomic rename. Rows that the client
 /// appended since the session was read, and rows that it appends to the old file until no process has that file open, are carried
-/// over. `deferred` is the number of the deferred operation that the plan writes, which stays deferred after an error.
-/// Errors: the session changed since it was read, a program has it open for writing, or the disk or the store failed. The session
-/// is then unchanged. If only the last steps failed, the plan may be applied, and the next command settles the state of the
+/// over: whole ones before the rename, a row that is half written after it, when it is whole. `deferred` is the number of the deferred operation that the plan writes, which stays deferred after an error.
+/// Errors: the session changed since it was read, a program has it open for writing or has written half a row, or the disk or the
+/// store failed. The session is then unchanged. If only the last steps failed, the plan may be applied, and the next command settles the state of the
 /// operation.
 pub fn apply(
     workspace: &Workspace<'_>,
@@ -73,17 +99,12 @@ pub fn apply(
     deferred: Option<OperationId>,
     now: i64,
     wait: &dyn Fn(Duration),
-) -> Result<Option<OperationId>, ApplyError> {
+) -> Result<Applied, ApplyError> {
     if plan.is_empty() && deferred.is_none() {
-        return Ok(None);
+        return Ok(Applied::default());
     }
     if !plan.writes_file() {
-        let id = store.prepare(key, plan, now, std::iter::empty(), None, deferred)?;
-        if !plan.companions.is_empty() {
-            companions::write(workspace.disk, &plan.companions).inspect_err(|_| abort(store, key, id))?;
-            store.settle(key, id, OperationState::Committed)?;
-        }
-        return Ok(Some(id));
+        return beside_file(workspace.disk, store, key, plan, deferred, now).map(Applied::operation);
     }
     let (disk, provider) = (workspace.disk, workspace.provider);
     let path = disk.resolve(&workspace.path)?;
@@ -94,13 +115,16 @@ pub fn apply(
     let mut temporary = Temporary::new(disk, &path, wait)?;
     let identity = disk.identify(&path)?;
     refuse_writers(disk, &path, wait)?;
+    let session = &workspace.reading.session;
+    if !session.ends_with_newline && now.abs_diff(identity.modified.div_euclid(1_000_000) as i64) < ROW_MILLISECONDS {
+        refuse_half_row(&mut *disk.open(&path, plan.base_bytes)?, session, wait)?;
+    }
     let adds_marks = adds_only_marks(provider, plan);
     let base = (plan.base_bytes, plan.base_hash);
     let followed = if adds_marks { behind_newest(disk, provider, &path, plan, wait)? } else { None };
     let plan = followed.as_ref().unwrap_or(plan);
     // A relinked row must keep its place after its parent, and an added content must be the last one.
     let fixed_end = !adds_marks && plan.slots().any(|(slot, ..)| slot == Slot::Line);
-    let session = &workspace.reading.session;
     let hunks = plan.reversal.as_ref().map_or(&[][..], |reversal| &reversal.hunks);
     let rows = SessionRows::new(workspace);
     let splice = splice(provider, session, &Addresses::new(session), &rows, plan.base_bytes, &plan.edits, hunks)?;
@@ -108,14 +132,14 @@ pub fn apply(
     let mut old = BufReader::with_capacity(READ_BYTES, disk.open(&path, 0)?);
     let mut writer = BufWriter::with_capacity(WRITE_BYTES, &mut temporary.file);
     let (base_hash, after) = write(&mut writer, &splice, base, &mut old)?;
-    let tail = tail(&mut old, wait)?;
-    if fixed_end && moves_on(provider, &tail) {
-        return Err(ApplyError::MovedOn);
-    }
+    let appended = |old: &mut dyn Read| match tail(provider, old, wait)? {
+        rows if fixed_end && moves_on(provider, &rows) => Err(ApplyError::MovedOn),
+        rows => Ok(rows),
+    };
+    let mut tail = appended(&mut old)?;
     writer.write_all(&tail)?;
     writer.flush()?;
     drop(writer);
-    let known_bytes = plan.base_bytes + tail.len() as u64;
     temporary.file.set_modified(identity.modified)?;
     temporary.file.sync()?;
     let hashed = followed.as_ref().map(|plan| Plan { base_hash, ..plan.clone() });
@@ -125,29 +149,50 @@ pub fn apply(
     }
     let id = store.prepare(key, plan, now, splice.hunks(), Some(after), deferred)?;
     companions::write(disk, &plan.companions).inspect_err(|_| abort(store, key, id))?;
-    let replaced = late_rows(&mut old).and_then(|late| {
-        let now = disk.identify(&path)?;
-        if now.inode != identity.inode || now.bytes < known_bytes + late.len() as u64 {
-            return Err(ApplyError::Changed);
+    let mut catch_up = || {
+        for _ in 0..CATCH_UPS {
+            let (now, known) = (disk.identify(&path)?, plan.base_bytes + tail.len() as u64);
+            if now.inode != identity.inode || now.bytes < known {
+                return Err(ApplyError::Changed);
+            }
+            if now.bytes == known {
+                break;
+            }
+            let late = appended(&mut old)?;
+            append_late_rows(&mut *temporary.file, &late, identity.modified)?;
+            tail.extend(late);
         }
-        if fixed_end && moves_on(provider, &late) {
-            return Err(ApplyError::MovedOn);
-        }
-        append_late_rows(&mut *temporary.file, &late, identity.modified)?;
-        Ok(temporary.rename(&path)?)
-    });
-    if let Err(error) = replaced {
+        Ok(())
+    };
+    if let Err(error) = catch_up().and_then(|()| Ok(temporary.rename(&path)?)) {
         if companions::revert(disk, &plan.companions).is_ok() {
             abort(store, key, id);
         }
         return Err(error);
     }
     // From here on the change is made, whatever fails later: the log is settled by the contents of the file.
-    let carried = carry_over(disk, &path, &identity, &mut old, wait);
+    let carried = carry_over(disk, &path, &identity, &mut old, after.0 + tail.len() as u64, wait);
     let synced = sync_directory_of(disk, &path);
     store.settle(key, id, OperationState::Committed)?;
-    carried.and(synced).map_err(ApplyError::Unsure)?;
-    Ok(Some(id))
+    let is_out_of_order = carried.and_then(|carried| synced.map(|()| carried)).map_err(ApplyError::Unsure)?;
+    Ok(Applied { is_out_of_order, ..Applied::operation(id) })
+}
+
+/// Applies a plan that does not change the session file.
+fn beside_file(
+    disk: &dyn Disk,
+    store: &Store,
+    key: SessionKey,
+    plan: &Plan,
+    deferred: Option<OperationId>,
+    now: i64,
+) -> Result<OperationId, ApplyError> {
+    let id = store.prepare(key, plan, now, std::iter::empty(), None, deferred)?;
+    if !plan.companions.is_empty() {
+        companions::write(disk, &plan.companions).inspect_err(|_| abort(store, key, id))?;
+        store.settle(key, id, OperationState::Committed)?;
+    }
+    Ok(id)
 }
 
 /// Logs that an operation was not done. If the store fails too, the next command detects that the file was not replaced.
@@ -276,6 +321,19 @@ fn refuse_writers(disk: &dyn Disk, path: &Path, wait: &dyn Fn(Duration)) -> Resu
     if writers.is_empty() { Ok(()) } else { Err(ApplyError::HeldOpen(writers)) }
 }
 
+/// Refuses a session whose last row is half written; waits for its end, and for the line feed of one that has none. `rest` reads what
+/// follows the session.
+fn refuse_half_row(rest: &mut dyn Read, session: &Session, wait: &dyn Fn(Duration)) -> Result<(), ApplyError> {
+    for _ in 0..ROW_STEPS {
+        if rest.read(&mut [0])? > 0 {
+            return Err(ApplyError::Changed);
+        }
+        wait(WATCH_STEP);
+    }
+    let last = session.rows.last().and_then(|row| row.event.as_deref());
+    if matches!(last, Some(Event::Fault(Fault::HalfWritten))) { Err(ApplyError::HalfWritten) } else { Ok(()) }
+}
+
 /// Returns true if the rows that a plan adds are all marks for old thinking, which no request contains, and it removes no row.
 fn adds_only_marks(provider: &dyn ProviderAdapter, plan: &Plan) -> bool {
     let is_mark = |edit: &Edit| {
@@ -298,9 +356,9 @@ fn behind_newest(
     if !plan.edits.iter().any(|edit| edit.slot == Slot::Line) {
         return Ok(None);
     }
-    let mut rest = tail(&mut disk.open(path, plan.base_bytes)?, wait)?;
-    // The rest of a row that is half written follows the marks.
-    rest.truncate(memchr::memrchr(b'\n', &rest).map_or(0, |line_feed| line_feed + 1));
+    let mut rest = tail(provider, &mut disk.open(path, plan.base_bytes)?, wait)?;
+    // A row without its line feed follows the marks.
+    rest.truncate(whole(&rest));
     let lines = || rest.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let continues = |line: &&[u8]| moves_on(provider, line) && provider.locate_slot(line, Slot::Parent).is_some();
     let Some(newest) = lines().rfind(continues).and_then(|line| provider.identity(line)) else { return Ok(None) };
@@ -318,8 +376,9 @@ fn behind_newest(
     Ok(Some(followed))
 }
 
-/// Returns the bytes of the old file after the part that the plan is for. Waits for the last row if it is partly written.
-fn tail(old: &mut dyn Read, wait: &dyn Fn(Duration)) -> io::Result<Vec<u8>> {
+/// Returns the rows of the old file after the part that was read. Waits for the end of the last one.
+/// Errors: the last one is half written.
+fn tail(provider: &dyn ProviderAdapter, old: &mut dyn Read, wait: &dyn Fn(Duration)) -> Result<Vec<u8>, ApplyError> {
     let mut tail = Vec::new();
     old.read_to_end(&mut tail)?;
     for _ in 0..ROW_STEPS {
@@ -329,7 +388,16 @@ fn tail(old: &mut dyn Read, wait: &dyn Fn(Duration)) -> io::Result<Vec<u8>> {
         wait(WATCH_STEP);
         old.read_to_end(&mut tail)?;
     }
+    let last = &tail[whole(&tail)..];
+    if !last.is_empty() && provider.parse(last).row.kind == RowKind::Broken {
+        return Err(ApplyError::HalfWritten);
+    }
     Ok(tail)
+}
+
+/// Returns the number of bytes up to the last line feed.
+fn whole(rows: &[u8]) -> usize {
+    memchr::memrchr(b'\n', rows).map_or(0, |line_feed| line_feed + 1)
 }
 
 /// Returns true if the appended rows continue the conversation.
@@ -368,17 +436,7 @@ fn write(
     Ok((*before.finalize().as_bytes(), (length, *after.finalize().as_bytes())))
 }
 
-/// Returns the bytes appended to the old file since it was read.
-fn late_rows(old: &mut dyn Read) -> Result<Vec<u8>, ApplyError> {
-    let mut late = Vec::new();
-    old.read_to_end(&mut late)?;
-    Ok(late)
-}
-
 fn append_late_rows(file: &mut dyn NewFile, late: &[u8], modified: i128) -> io::Result<()> {
-    if late.is_empty() {
-        return Ok(());
-    }
     file.write_all(late)?;
     file.set_modified(modified)?;
     file.sync()
@@ -386,44 +444,57 @@ fn append_late_rows(file: &mut dyn NewFile, late: &[u8], modified: i128) -> io::
 
 /// Appends to the new file what other programs still write to the old one, until no process has the old one open. No process can
 /// open it later, because its name refers to the new file. On platforms that do not report open files, stops after a quiet period.
+/// `end` is the length of the new file. Returns true if a program has written to the new file before.
+/// Errors: the disk failed, a program still has the old file open, or half a row could not be kept with the rest of it.
 fn carry_over(
     disk: &dyn Disk,
     path: &Path,
     old_identity: &Identity,
     old: &mut dyn Read,
+    mut end: u64,
     wait: &dyn Fn(Duration),
-) -> io::Result<()> {
-    let mut held: Vec<u8> = Vec::new();
+) -> io::Result<bool> {
+    let (mut held, mut is_out_of_order) = (Vec::new(), false);
+    let mut pass_on = |held: &mut Vec<u8>, bytes: usize| -> io::Result<bool> {
+        if bytes > 0 {
+            let at = disk.append(path, &held[..bytes])?;
+            is_out_of_order |= at != end;
+            end = at + bytes as u64;
+            held.drain(..bytes);
+        }
+        Ok(is_out_of_order)
+    };
+    let mut read = || -> io::Result<Vec<u8>> {
+        let mut rows = Vec::new();
+        old.read_to_end(&mut rows)?;
+        Ok(rows)
+    };
     // Do this first, before the client continues in the new file: searching for writers takes longer.
-    old.read_to_end(&mut held)?;
-    pass_on(disk, path, &mut held)?;
-    for step in 0..WATCH_STEPS {
+    held.extend(read()?);
+    let bytes = whole(&held);
+    pass_on(&mut held, bytes)?;
+    let mut steps = 0;
+    let is_closed = loop {
         // List the writers before reading, so that the writer of any later byte is in the list.
         let writers = disk.writers(path, old_identity);
-        old.read_to_end(&mut held)?;
-        pass_on(disk, path, &mut held)?;
-        if writers.is_empty() && (cfg!(target_os = "linux") || step > 10) {
-            return if held.is_empty() { Ok(()) } else { disk.append(path, &held) };
+        held.extend(read()?);
+        let bytes = whole(&held);
+        pass_on(&mut held, bytes)?;
+        if writers.is_empty() && (cfg!(target_os = "linux") || steps > 10) {
+            break true;
         }
+        if steps == WATCH_STEPS {
+            break false;
+        }
+        steps += 1;
         wait(WATCH_STEP);
+    };
+    // The program that wrote half a row has ended, or takes too long.
+    let half = held.len();
+    let is_out_of_order = pass_on(&mut held, half)?;
+    match (is_closed, half > 0 && is_out_of_order) {
+        (true, false) => Ok(is_out_of_order),
+        (true, true) => Err(io::Error::other("a row that was half written is now behind later rows")),
+        (false, _) => Err(io::Error::other("another program still writes to the file as it was")),
     }
-    if !held.is_empty() {
-        disk.append(path, &held)?;
-    }
-    if disk.writers(path, old_identity).is_empty() {
-        return Ok(());
-    }
-    Err(io::Error::other("another program still writes to the file as it was"))
-}
-
-/// Appends the complete rows, and keeps the rest in `held`.
-fn pass_on(disk: &dyn Disk, path: &Path, held: &mut Vec<u8>) -> io::Result<()> {
-    let whole = memchr::memrchr(b'\n', held).map_or(0, |line_feed| line_feed + 1);
-    if whole == 0 {
-        return Ok(());
-    }
-    let rest = held.split_off(whole);
-    disk.append(path, held)?;
-    *held = rest;
-    Ok(())
 }

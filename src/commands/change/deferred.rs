@@ -83,9 +83,10 @@ pub fn write(env: &Env, store: &Store, found: &Found) -> Result<(), CommandError
             }
         };
         match workspace::apply(&workspace, store, session.key, &plan, Some(operation.id), now, &wait) {
-            Ok(_) => {}
+            Ok(applied) => applied.note().into_iter().for_each(|note| env.note(note)),
             // The client, or a command with another store, writes to it again.
-            Err(ApplyError::Changed | ApplyError::Locked | ApplyError::MovedOn | ApplyError::HeldOpen(_)) => return Ok(()),
+            Err(ApplyError::Changed | ApplyError::Locked | ApplyError::MovedOn) => return Ok(()),
+            Err(ApplyError::HalfWritten | ApplyError::HeldOpen(_)) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
     }

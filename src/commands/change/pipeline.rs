@@ -229,7 +229,9 @@ fn once(
             return Ok(report);
         }
         let key = register(env, found, workspace, store)?;
-        report.operation = workspace::apply(workspace, store, key, &plan, None, now, &wait)?;
+        let applied = workspace::apply(workspace, store, key, &plan, None, now, &wait)?;
+        report.operation = applied.operation;
+        report.notes.extend(applied.note().map(str::to_owned));
         if let (true, Some(operation)) = (report.edits > 0, report.operation) {
             let process = clients(env, found).first().copied().filter(|_| has_copy || plan.window.is_some());
             if let Some(process) = process {

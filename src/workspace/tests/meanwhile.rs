@@ -18,6 +18,8 @@ struct BusyDisk<'a> {
     at_rename: Mutex<Vec<String>>,
     /// Data that a program writes to the old file after the rename, one piece for each query of the writers.
     after: Mutex<Vec<String>>,
+    /// Data that it writes to the new file right after the rename.
+    newer: String,
     /// True if that program never closes the file.
     stays: bool,
     old: Mutex<Option<File>>,
@@ -34,6 +36,7 @@ impl<'a> BusyDisk<'a> {
             at_create: Mutex::default(),
             at_rename: Mutex::default(),
             after: Mutex::default(),
+            newer: String::new(),
             stays: false,
             old: Mutex::default(),
             other: Mutex::default(),
@@ -78,7 +81,8 @@ impl Disk for BusyDisk<'_> {
             assert!(other.bytes() == now && other.history().operations.is_empty());
         }
         *self.old.lock().unwrap() = Some(OpenOptions::new().append(true).open(to)?);
-        self.inner.rename(from, to)
+        self.inner.rename(from, to)?;
+        OpenOptions::new().append(true).open(to)?.write_all(self.newer.as_bytes())
     }
 
     fn writers(&self, _: &Path, _: &Identity) -> Vec<u32> {
@@ -146,14 +150,58 @@ fn a_temporary_file_of_a_killed_process_is_taken_over() {
 
 #[test]
 fn a_row_that_is_half_written_when_the_file_is_replaced_is_carried_over_whole() {
-    let bytes = small("2.1.330");
-    let place = Place::new(bytes.as_bytes());
-    let disk = BusyDisk::new(&RealDisk);
-    let (first, second) = STATE.split_at(9);
-    disk.after.lock().unwrap().extend([first.to_owned(), second.to_owned(), "\n".to_owned()]);
-    place.step(&disk, Step::Shorten(Level::Archived)).unwrap();
-    let now = String::from_utf8(place.bytes()).unwrap();
-    assert!(now.ends_with(&format!("}}\n{STATE}\n")), "{}", &now[now.len() - 90..]);
+    for newer in ["", "{\"type\":\"mode\",\"mode\":\"newer\",\"sessionId\":\"s\"}\n"] {
+        let bytes = small("2.1.330");
+        let place = Place::new(bytes.as_bytes());
+        let disk = BusyDisk { newer: newer.to_owned(), ..BusyDisk::new(&RealDisk) };
+        let (first, second) = STATE.split_at(9);
+        disk.after.lock().unwrap().extend([first.to_owned(), second.to_owned(), "\n".to_owned()]);
+        place.step(&disk, Step::Shorten(Level::Archived)).unwrap();
+        let now = String::from_utf8(place.bytes()).unwrap();
+        assert!(now.ends_with(&format!("}}\n{newer}{STATE}\n")), "{}", &now[now.len() - 90..]);
+        // The order is that in which the rows were written, or the outcome says that it is not.
+        assert_eq!(place.applied.get().is_out_of_order, !newer.is_empty());
+        place.undo_all().unwrap();
+        assert!(place.bytes() == format!("{bytes}{newer}{STATE}\n").into_bytes());
+    }
+}
+
+#[test]
+fn half_a_row_that_is_torn_from_its_rest_is_reported() {
+    let place = Place::new(small("2.1.330").as_bytes());
+    let disk = BusyDisk { newer: format!("{STATE}\n"), ..BusyDisk::new(&RealDisk) };
+    disk.after.lock().unwrap().push(STATE[..9].to_owned());
+    let error = place.step(&disk, Step::Shorten(Level::Archived)).unwrap_err();
+    assert!(matches!(error.downcast_ref(), Some(ApplyError::Unsure(_))), "{error:#}");
+    assert_eq!(place.settled().len(), 1);
+}
+
+#[test]
+fn nothing_is_written_while_the_last_row_is_half_written() {
+    let (start, end) = STATE.split_at(9);
+    for step in [Step::Note, Step::Shorten(Level::Archived), Step::Both] {
+        for early in [true, false] {
+            let whole = small("2.1.330");
+            let place = Place::new(whole.as_bytes());
+            if early {
+                place.write(start);
+            }
+            let late = |_: &Drafted| {
+                if !early {
+                    place.write(start);
+                }
+            };
+            let error = place.step_then(&RealDisk, step, late).unwrap_err();
+            assert!(matches!(error.downcast_ref(), Some(ApplyError::HalfWritten)), "{step:?} early {early}: {error:#}");
+            assert!(place.bytes() == format!("{whole}{start}").into_bytes() && place.settled().is_empty());
+            // A row that lacks only its line feed is whole.
+            place.write(end);
+            place.step(&RealDisk, step).unwrap();
+            place.write("\n");
+            place.step(&RealDisk, Step::Undo).unwrap();
+            assert!(place.bytes() == format!("{whole}{STATE}\n").into_bytes(), "{step:?} early {early}");
+        }
+    }
 }
 
 #[test]
@@ -265,16 +313,15 @@ fn a_mark_is_not_written_into_a_row_that_is_half_written() {
     let (start, end) = next.split_at(30);
     let half = |_: &Drafted| {
         append(&place.path, &row);
-        OpenOptions::new().append(true).open(&place.path).unwrap().write_all(start.as_bytes()).unwrap();
+        place.write(start);
     };
-    place.step_then(&RealDisk, Step::Shorten(Level::Archived), half).unwrap();
-    OpenOptions::new().append(true).open(&place.path).unwrap().write_all(format!("{end}\n").as_bytes()).unwrap();
-    let now = String::from_utf8(place.bytes()).unwrap();
-    let lines: Vec<&str> = now.lines().rev().take(3).collect();
-    assert_eq!((lines[0], lines[2]), (&*next, &*row));
-    assert!(lines[1].contains(r#""type":"thinking_stripped""#), "{}", lines[1]);
+    let error = place.step_then(&RealDisk, Step::Shorten(Level::Archived), half).unwrap_err();
+    assert!(matches!(error.downcast_ref(), Some(ApplyError::HalfWritten)), "{error:#}");
+    // Its last line feed may be late.
+    place.step_then(&RealDisk, Step::Shorten(Level::Archived), |_| place.write(end)).unwrap_err();
+    place.step_then(&RealDisk, Step::Shorten(Level::Archived), |_| ()).unwrap();
     place.undo_all().unwrap();
-    assert!(place.bytes() == [&*old, format!("{row}\n{next}\n").as_bytes()].concat());
+    assert!(place.bytes() == [&*old, format!("{row}\n{next}").as_bytes()].concat());
 }
 
 #[test]

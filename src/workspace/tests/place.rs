@@ -24,6 +24,8 @@ pub(super) struct Place {
     pub path: PathBuf,
     pub store: Store,
     clock: Cell<i64>,
+    /// The outcome of the last plan.
+    pub applied: Cell<Applied>,
 }
 
 /// A step that a user can take.
@@ -44,7 +46,7 @@ impl Place {
         fs::write(&path, bytes).unwrap();
         File::options().write(true).open(&path).unwrap().set_modified(UNIX_EPOCH + Duration::from_secs(WRITTEN)).unwrap();
         let store = Store::open(directory.path()).unwrap();
-        Place { directory, provider: provider(bytes), path, store, clock: Cell::new(1_780_000_000_000) }
+        Place { directory, provider: provider(bytes), path, store, clock: Cell::new(1_780_000_000_000), applied: Cell::default() }
     }
 
     /// Returns the same session with another store.
@@ -101,7 +103,8 @@ impl Place {
         plan(&mut draft)?;
         let drafted = draft.finish(kind, "test", inverts, &|_| None, false)?;
         then(&drafted);
-        Ok(apply(&workspace, &self.store, self.key(), &drafted.plan, None, self.clock.get(), &|_| ())?)
+        self.applied.set(apply(&workspace, &self.store, self.key(), &drafted.plan, None, self.clock.get(), &|_| ())?);
+        Ok(self.applied.get().operation)
     }
 
     pub fn step(&self, disk: &dyn Disk, step: Step) -> anyhow::Result<Option<OperationId>> {
@@ -153,6 +156,13 @@ impl Place {
             assert_ne!(self.history().undoable(), Some(id), "operation {id} cannot be taken back");
         }
         Ok(())
+    }
+
+    /// Appends bytes, and makes the file one that was written just now.
+    pub fn write(&self, bytes: &str) {
+        let mut file = OpenOptions::new().append(true).open(&self.path).unwrap();
+        file.write_all(bytes.as_bytes()).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::from_millis(self.clock.get() as u64)).unwrap();
     }
 
     /// Appends a row as a client does: after a line feed, if the file does not end with one.
