@@ -124,6 +124,7 @@ impl Draft<'_> {
         if let (Some(last), Some(next)) = (then.0.checked_sub(1), rope.byte(&*self.rows, then.0)?)
             && rope.byte(&*self.rows, last)? != Some(b'\n')
             && next != b'\n'
+            && rope.begins_line(&*self.rows, then.0)?
         {
             rope.replace(vec![(then.0, 0, Rc::from(&b"\n"[..]))]);
         }
@@ -404,6 +405,24 @@ impl Rope {
             left -= piece.length();
         }
         Ok(None)
+    }
+
+    /// Returns true if the byte at an offset is the first of a line of the base, or of new bytes.
+    fn begins_line(&self, base: &dyn Rows, offset: u64) -> io::Result<bool> {
+        let mut left = offset;
+        for piece in &self.pieces {
+            if left < piece.length() {
+                return Ok(match piece {
+                    Piece::Base(range) => {
+                        let at = range.start + left;
+                        at == 0 || base.range(at - 1..at)? == b"\n"
+                    }
+                    Piece::New(_, range) => range.start as u64 + left == 0,
+                });
+            }
+            left -= piece.length();
+        }
+        Ok(true)
     }
 
     /// Passes each line from the offset `from`, which must be the start of a line, to `to` with its own offset.

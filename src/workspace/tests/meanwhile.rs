@@ -205,6 +205,20 @@ fn nothing_is_written_while_the_last_row_is_half_written() {
 }
 
 #[test]
+fn the_rest_of_a_half_row_stays_with_it_when_a_change_before_it_is_undone() {
+    let (start, end) = STATE.split_at(9);
+    // This version adds no row for the thinking that is left out.
+    let whole = small("2.1.329");
+    // The half row is older than ten seconds.
+    let place = Place::new(format!("{whole}{start}").as_bytes());
+    place.step(&RealDisk, Step::Shorten(Level::Archived)).unwrap();
+    assert!(place.bytes().ends_with(start.as_bytes()));
+    place.write(&format!("{end}\n{STATE}\n"));
+    place.undo_all().unwrap();
+    assert!(place.bytes() == format!("{whole}{STATE}\n{STATE}\n").into_bytes());
+}
+
+#[test]
 fn a_program_that_keeps_the_old_file_open_is_reported() {
     let place = Place::new(small("2.1.330").as_bytes());
     let disk = BusyDisk { stays: true, ..BusyDisk::new(&RealDisk) };
