@@ -200,7 +200,7 @@ fn entries(history: &History, number: BlockNumber) -> Vec<HistoryEntry> {
                 time: operation.time,
                 command: operation.command.clone(),
                 what: what.join(", "),
-                undone_by: history.undone_by(operation.id),
+                undone_by: history.undone_by(operation.id).or_else(|| history.reverted_by(operation.id)),
             });
         }
     }

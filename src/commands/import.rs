@@ -108,7 +108,7 @@ fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandEr
         path: path.display().to_string(),
         relation: relation.name(),
         operations: history.operations.len(),
-        in_force: workspace::in_force(&history),
+        in_force: history.in_force().len(),
         departed: missing,
         values: export.values.len(),
     })

@@ -111,7 +111,7 @@ impl LogRow {
             tokens_before: operation.tokens_before,
             tokens_after: operation.tokens_after,
             inverts: operation.inverts,
-            undone_by: history.undone_by(operation.id),
+            undone_by: history.undone_by(operation.id).or_else(|| history.reverted_by(operation.id)),
             about,
             written: changes().find(|change| is_written(&change.reason)).map(|change| change.reason.clone()),
             deferred: operation.state == OperationState::Deferred,

@@ -93,6 +93,10 @@ fn invert(
             return Err(refusal!("operation {id} was already inverted by operation {by}")
                 .hint(format!("to invert that one: aperture undo {by}")));
         }
+        if let Some(by) = history.reverted_by(id) {
+            return Err(refusal!("operation {id} was already reverted by operation {by}")
+                .hint(format!("to undo that one: aperture undo {by}")));
+        }
         let undone = draft.toggle(operation)?;
         let what = Some(describe(history, operation));
         let mut summary = ChangeSummary { kind, inverts: Some(id), what, notes: inexact(undone), ..ChangeSummary::change(verb) };

@@ -44,7 +44,7 @@ pub use secret_scan::{SecretMatch, named_in_file, scan_bytes};
 pub use topics::topics;
 pub use trace::{TracePosition, left_rows, masked, read_trace};
 pub use usage::usage;
-pub use verify::{FileState, Verified, Verifier, WayBack, found, in_force};
+pub use verify::{FileState, Verified, Verifier, WayBack, found};
 pub use writer::{Writer, take_writer};
 
 use crate::engine::{self, Analysis, Capacity, CapacitySource, Finding, Known, ReadSettings};

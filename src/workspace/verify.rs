@@ -139,7 +139,7 @@ impl Verifier<'_> {
             let lacking = if is_forgotten { &mut verified.forgotten } else { &mut verified.without_delta };
             lacking.push(operation.id);
         }
-        verified.in_force = in_force(&history);
+        verified.in_force = history.in_force().len();
         if verified.file == FileState::InRequests && verified.lost.is_empty() {
             // Each request has the original until the log changes it.
             verified.way_back = if verified.in_force == 0 { WayBack::Nothing } else { WayBack::Exact };
@@ -205,12 +205,6 @@ impl Verifier<'_> {
         let same = original.is_some() && beside.hash_after(&drafted.plan.edits, None) == original;
         Ok(if same && first_state_is_known(beside)? { WayBack::Exact } else { WayBack::Values })
     }
-}
-
-/// Returns the number of changes in force.
-pub fn in_force(history: &History) -> usize {
-    let changes = history.operations.iter().filter(|operation| operation.kind == OperationKind::Change);
-    changes.filter(|operation| history.undone_by(operation.id).is_none()).count()
 }
 
 fn lost(history: &History, sound: &BTreeSet<Address>) -> Vec<(OperationId, usize)> {

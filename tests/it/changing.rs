@@ -925,7 +925,34 @@ fn several_notes_are_taken_out_at_once() {
     assert!(bytes(&sandbox) == original);
     let outcome = run(&sandbox, "undo 1");
     assert_eq!(outcome.code, 1, "{}", outcome.all());
-    assert!(outcome.stderr.contains("operation 6 removed a row that operation 1 added"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("operation 1 was already reverted by operation 6"), "{}", outcome.stderr);
+}
+
+#[test]
+fn an_operation_that_a_restore_reverted_is_not_undone_again() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let original = bytes(&sandbox);
+    for line in ["compress 16 --level minimal", "create a", "pin 19"] {
+        done(&sandbox, line);
+    }
+    let changed = bytes(&sandbox);
+    done(&sandbox, "restore original");
+    assert!(done(&sandbox, "verify").contains("4 operations, 1 in force"));
+    for operation in 1..=3 {
+        let outcome = run(&sandbox, &format!("undo {operation}"));
+        assert_eq!(outcome.code, 1, "{}", outcome.all());
+        let reason = format!("operation {operation} was already reverted by operation 4");
+        assert!(outcome.stderr.contains(&reason), "{}", outcome.stderr);
+    }
+    // Without the restore they are in force again.
+    done(&sandbox, "undo");
+    assert!(bytes(&sandbox) == changed);
+    assert!(done(&sandbox, "verify").contains("3 in force"));
+    for _ in 0..3 {
+        done(&sandbox, "undo");
+    }
+    assert!(bytes(&sandbox) == original);
+    assert!(done(&sandbox, "verify").contains("nothing is in force"));
 }
 
 #[test]

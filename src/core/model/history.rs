@@ -4,7 +4,7 @@ use super::operation::{Address, LoggedEdit, MarkAddress, MarkKind, Operation, Op
 use super::{As, Key, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The operations of a session, oldest first, without aborted ones.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,10 +62,59 @@ impl History {
         toggles.last().copied().filter(|_| toggles.len() % 2 == 1)
     }
 
+    /// Returns the changes in force: those that are neither undone nor reverted by a restore in force.
+    pub fn in_force(&self) -> BTreeSet<OperationId> {
+        let changes = self.operations.iter().filter(|operation| operation.kind == OperationKind::Change);
+        let states = self.states();
+        let in_force = states.last().map(|(_, state)| state);
+        let mut ids = BTreeSet::from_iter(changes.map(|operation| operation.id));
+        ids.retain(|id| self.undone_by(*id).is_none() && in_force.is_some_and(|state| state.contains(id)));
+        ids
+    }
+
+    /// Returns the changes that hold after each operation, after 0 for the original. A restore exchanges them for those of its point,
+    /// until it is undone.
+    fn states(&self) -> Vec<(OperationId, BTreeSet<OperationId>)> {
+        let mut states = vec![(0, BTreeSet::new())];
+        let mut exchanged: BTreeMap<OperationId, [BTreeSet<OperationId>; 2]> = BTreeMap::new();
+        for operation in &self.operations {
+            let root = self.root(operation.id);
+            let mut now = states.last().map(|(_, state)| state.clone()).unwrap_or_default();
+            if let (None, Some(point)) = (operation.inverts, operation.point) {
+                let then = states.iter().rev().find(|(id, _)| *id <= point).map(|(_, state)| state.clone()).unwrap_or_default();
+                exchanged.insert(root, [&now - &then, &then - &now]);
+            }
+            let [reverted, returned] = exchanged.get(&root).cloned().unwrap_or_default();
+            now = if self.makes(operation) {
+                &(&(&now - &reverted) | &returned) | &BTreeSet::from([root])
+            } else {
+                &(&(&now - &returned) | &reverted) - &BTreeSet::from([root])
+            };
+            states.push((operation.id, now));
+        }
+        states
+    }
+
+    /// Returns true if its change holds after an operation: it is a change or a redo, or inverts an undo.
+    fn makes(&self, operation: &Operation) -> bool {
+        let inverted = operation.inverts.filter(|inverted| *inverted < operation.id).and_then(|id| self.operation(id));
+        inverted.is_none_or(|inverted| !self.makes(inverted))
+    }
+
+    /// Returns the restore in force since which the change of an operation is no longer as the operation left it.
+    pub fn reverted_by(&self, id: OperationId) -> Option<OperationId> {
+        let restores = self.operations.iter().rev().take_while(|later| later.id > id);
+        let restores = restores.filter(|later| later.inverts.is_none() && later.point.is_some_and(|point| point < id));
+        let mut restores = restores.map(|restore| restore.id).peekable();
+        restores.peek()?;
+        let is_unchanged = self.makes(self.operation(id)?) == self.states().last()?.1.contains(&self.root(id));
+        let in_force = self.in_force();
+        restores.find(|restore| !is_unchanged && in_force.contains(restore))
+    }
+
     /// Returns the last change that is in force: the default of `undo`.
     pub fn undoable(&self) -> Option<OperationId> {
-        let changes = self.operations.iter().rev().filter(|operation| operation.kind == OperationKind::Change);
-        changes.map(|operation| operation.id).find(|id| self.undone_by(*id).is_none())
+        self.in_force().last().copied()
     }
 
     /// Returns the last undo that is in force, if no change followed it: the default of `redo`.
@@ -223,6 +272,33 @@ mod tests {
         check(&[(Change, None), (Undo, Some(1)), (Undo, Some(2)), (Undo, Some(1))], None, Some(4));
         check(&[(Change, None), (Undo, Some(1)), (Change, None)], Some(3), None);
         check(&[(Change, None), (Undo, Some(1)), (Change, None), (Undo, Some(3))], None, Some(4));
+    }
+
+    #[test]
+    fn a_restore_in_force_reverts_what_followed_its_point() {
+        use OperationKind::{Change, Redo, Undo};
+        let check = |entries: &[(OperationKind, Option<OperationId>, Option<OperationId>)],
+                     in_force: &[OperationId],
+                     by: &[(OperationId, OperationId)]| {
+            let mut history = log(&entries.iter().map(|(kind, inverts, _)| (*kind, *inverts)).collect::<Vec<_>>());
+            history.operations.iter_mut().zip(entries).for_each(|(operation, (.., point))| operation.point = *point);
+            let reverted =
+                history.operations.iter().filter_map(|operation| Some((operation.id, history.reverted_by(operation.id)?)));
+            assert_eq!(reverted.collect::<Vec<_>>(), by, "{entries:?}");
+            assert_eq!(history.in_force().into_iter().collect::<Vec<_>>(), in_force, "{entries:?}");
+            assert_eq!(history.undoable(), in_force.last().copied(), "{entries:?}");
+        };
+        let change = (Change, None, None);
+        let original = (Change, None, Some(0));
+        check(&[change, change], &[1, 2], &[]);
+        check(&[change, change, original], &[3], &[(1, 3), (2, 3)]);
+        check(&[change, change, (Change, None, Some(1))], &[1, 3], &[(2, 3)]);
+        check(&[change, change, original, change], &[3, 4], &[(1, 3), (2, 3)]);
+        check(&[change, change, original, (Undo, Some(3), Some(2))], &[1, 2], &[]);
+        check(&[change, change, original, (Undo, Some(3), Some(2)), (Redo, Some(4), Some(3))], &[3], &[(1, 3), (2, 3)]);
+        // A restore of the state before another restore, and of one in which a change was not yet undone.
+        check(&[change, change, original, (Change, None, Some(2))], &[1, 2, 4], &[(3, 4)]);
+        check(&[change, (Undo, Some(1), None), (Change, None, Some(1))], &[3], &[(2, 3)]);
     }
 
     #[test]
