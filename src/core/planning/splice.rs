@@ -198,7 +198,8 @@ fn removed(
 ) -> Result<Replaced<'static>, SpliceError> {
     let row = row(session, addresses, address)?;
     let mut before = base.line(session, row)?.to_vec();
-    if before != line.trim_ascii() {
+    // A later edit may have padded it.
+    if before.trim_ascii() != line.trim_ascii() {
         return Err(SpliceError::Mismatch);
     }
     let start = session.rows[row as usize].offset;
