@@ -85,9 +85,9 @@ pub struct LogRow {
     pub deferred: bool,
     /// Origin of texts that a local model wrote; null if rules made all.
     pub written: Option<String>,
-    /// True if it changed the file and nothing that the client sends.
+    /// The parts of the file that it changed apart from blocks and rows.
     #[serde(skip)]
-    pub keeps_window: bool,
+    pub only: &'static str,
 }
 
 impl LogRow {
@@ -106,7 +106,11 @@ impl LogRow {
             actor: operation.actor,
             blocks: changed.chain(operation.marks.iter().map(|mark| mark.number)).collect(),
             rows_added: operation.edits.iter().filter(|edit| edit.before.is_none()).count(),
-            keeps_window: !operation.edits.is_empty() && operation.edits.iter().all(|edit| !edit.slot.is_sent()),
+            only: match &operation.edits[..] {
+                [] => "–",
+                edits if edits.iter().all(|edit| !edit.slot.is_sent()) => "file",
+                _ => "links",
+            },
             rows_removed: operation.edits.iter().filter(|edit| edit.after.is_none()).count(),
             tokens_before: operation.tokens_before,
             tokens_after: operation.tokens_after,
@@ -241,11 +245,10 @@ fn format_turns(turns: &[TurnActions]) -> String {
     turns.iter().map(line).collect()
 }
 
-/// Describes the change of an operation: blocks, else added or removed rows, else only the file, or the order of rows.
+/// Describes the change of an operation: blocks, else added or removed rows, else only the file, the order of rows, or nothing.
 fn changed(row: &LogRow) -> String {
     match (row.blocks.len(), row.rows_added, row.rows_removed) {
-        (0, 0, 0) if row.keeps_window => "file".to_owned(),
-        (0, 0, 0) => "links".to_owned(),
+        (0, 0, 0) => row.only.to_owned(),
         (0, 0, gone) => format!("−{}", plural(gone, "row")),
         (0, added, _) => format!("+{}", plural(added, "row")),
         (blocks, ..) => plural(blocks, "block"),

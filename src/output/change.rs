@@ -148,6 +148,9 @@ pub struct ChangeReport {
     /// True if the store has no operation of any session yet.
     #[serde(skip)]
     pub is_first: bool,
+    /// True if an operation of which nothing is left is inverted: only the log changes.
+    #[serde(skip)]
+    pub is_of_log: bool,
     /// The detail of a dry run.
     #[serde(skip)]
     pub detail: ChangeDetail,
@@ -197,7 +200,7 @@ impl ChangeReport {
     }
 
     pub fn is_nothing(&self) -> bool {
-        self.edits == 0 && self.marks.is_empty() && self.unmarked.is_empty() && self.companions == 0
+        !self.is_of_log && self.edits == 0 && self.marks.is_empty() && self.unmarked.is_empty() && self.companions == 0
     }
 
     /// Returns a summary on one line: `3 blocks archived, −4.2k tokens; skipped #12 (pinned)`.

@@ -314,6 +314,13 @@ fn report(
     let mut changes: Vec<BlockChange> = plan.changes().cloned().collect();
     changes.sort_by_key(|change| change.number);
     let mut notes = summary.notes.clone();
+    let inverted = plan.inverts.filter(|_| plan.has_no_effect() && summary.companions.is_empty());
+    if let Some(inverted) = inverted {
+        notes.push(match workspace.history.removed_by(inverted) {
+            Some(by) => format!("only the log changes: operation {by} removed what it changed"),
+            None => "only the log changes: nothing of it is in the file".to_owned(),
+        });
+    }
     if summary.by_state && !changes.is_empty() {
         let stale =
             |change: &&BlockChange| workspace.reading.block(change.number).is_some_and(|block| block.state == State::Stale);
@@ -344,6 +351,7 @@ fn report(
             _ => ChangeDetail::Table,
         },
         changes,
+        is_of_log: inverted.is_some(),
         marked: marked_blocks(workspace, plan),
         marks: marked(&|mark| mark.after.is_some()),
         unmarked: marked(&|mark| mark.after.is_none()),

@@ -1,6 +1,6 @@
 //! The history of a session: which of its operations are in force, and the way from one point of the log to another.
 
-use super::operation::{Address, LoggedEdit, MarkAddress, MarkKind, Operation, OperationId, OperationKind, RowAddress};
+use super::operation::{Address, LoggedEdit, MarkAddress, MarkKind, Operation, OperationId, OperationKind, RowAddress, Slot};
 use super::{As, Key, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -134,6 +134,16 @@ impl History {
     pub fn root(&self, id: OperationId) -> OperationId {
         let inverted = self.operation(id).and_then(|operation| operation.inverts).filter(|inverted| *inverted < id);
         inverted.map_or(id, |inverted| self.root(inverted))
+    }
+
+    /// Returns the last operation that removed a row which an operation changed.
+    pub fn removed_by(&self, id: OperationId) -> Option<OperationId> {
+        let changed = self.operation(id)?;
+        let removes = |edit: &LoggedEdit| {
+            edit.slot == Slot::Line && edit.after.is_none() && changed.edits.iter().any(|own| own.row == edit.row)
+        };
+        let mut later = self.operations.iter().rev().take_while(|later| later.id > id);
+        later.find(|later| later.edits.iter().any(removes)).map(|later| later.id)
     }
 
     /// Returns the value of a mark if the state of `change` were inverted: the value set by the last change of this mark

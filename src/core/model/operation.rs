@@ -302,8 +302,13 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns true if there is nothing to do.
+    /// Returns true if there is nothing to do. An operation of which nothing is left is inverted in the log alone.
     pub fn is_empty(&self) -> bool {
+        self.inverts.is_none() && self.has_no_effect()
+    }
+
+    /// Returns true if it changes neither files nor marks.
+    pub fn has_no_effect(&self) -> bool {
         self.edits.is_empty() && self.marks.is_empty() && self.reversal.is_none() && self.companions.is_empty()
     }
 

@@ -1,6 +1,6 @@
 //! Property tests: invariants of plans over any sequence of them.
 
-use super::place::{Place, WRITTEN};
+use super::place::{Place, Step, WRITTEN};
 use super::reading::{fresh, provider};
 use super::sessions::{STATE, odd, small};
 use super::*;
@@ -366,6 +366,25 @@ fn figures_of_the_client_are_not_adjusted_again() {
 fn half_a_row_is_half_a_row_again_when_the_row_behind_it_goes() {
     let acts = [Act::Shorten { first: 5, count: 2, level: 1 }, Act::Shorten { first: 22, count: 7, level: 0 }];
     check("a half row at the end", &session_named("a half row at the end"), &acts);
+}
+
+#[test]
+fn an_operation_whose_rows_are_gone_is_undone_in_the_log() {
+    let bytes = session_named("codex-recorded-tools");
+    let place = Place::new(&bytes);
+    let perform = |act: &Act| perform(&place, act).unwrap_or_else(|error| panic!("{act:?}: {error:#}"));
+    perform(&Act::Mark { block: 3, focus: false, value: Some("here") });
+    perform(&Act::DigestFold);
+    // All of the window is in the row of the digest.
+    place.step(&RealDisk, Step::Shorten(Level::Archived)).unwrap().unwrap();
+    perform(&Act::UndoAny(1));
+    let changed = place.bytes();
+    assert_eq!(place.history().in_force(), BTreeSet::from([1, 3]));
+    place.step(&RealDisk, Step::Undo).unwrap().unwrap();
+    assert!(place.bytes() == changed);
+    assert_eq!((place.history().in_force(), place.history().removed_by(3)), (BTreeSet::from([1]), Some(4)));
+    place.undo_all().unwrap();
+    assert!(place.bytes() == bytes);
 }
 
 #[test]
