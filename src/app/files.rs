@@ -65,7 +65,7 @@ fn write(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: Mode, check: &dyn Fn(
     let directory = path.parent().unwrap_or(Path::new("."));
     let temporary = directory.join(format!(".{}.aperture", path.file_name().unwrap_or_default().to_string_lossy()));
     // A temporary file of an interrupted run may have another mode.
-    let _ = fs::remove_file(&temporary);
+    let _ = disk.discard(&temporary);
     let written = || {
         let like = if mode != Mode::Private && disk.identify(path).is_ok() { path } else { &temporary };
         if like == temporary {
@@ -84,7 +84,7 @@ fn write(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: Mode, check: &dyn Fn(
         disk.rename(&temporary, path)?;
         disk.sync_directory(directory)
     };
-    written().inspect_err(|_| drop(fs::remove_file(&temporary)))
+    written().inspect_err(|_| drop(disk.discard(&temporary)))
 }
 
 /// Creates an empty file if it does not exist.

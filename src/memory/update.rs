@@ -4,7 +4,7 @@ use super::MemoryError;
 use super::place::TreePlace;
 use super::tree::{Tree, bytes_of, resolved};
 use crate::engine::memory::{Change, Document};
-use crate::fsio::{Disk, expect_one_name};
+use crate::fsio::{Disk, NewFile, expect_one_name};
 use crate::model::{FileChange, Memory, MemoryActor, MemoryFile, MemoryOperation};
 use crate::store::Store;
 use std::collections::BTreeSet;
@@ -134,7 +134,7 @@ fn settle_operation(disk: &dyn Disk, store: &Store, place: &TreePlace, operation
     let (mut done, mut pending, mut has_foreign) = (Vec::new(), Vec::new(), false);
     for change in operation.changes.iter().filter(|change| change.before != change.after) {
         let path = place.directory.join(&change.path);
-        let _ = disk.remove(&temporary(&target(disk, &path)?));
+        let _ = disk.discard(&temporary(&target(disk, &path)?));
         let now = bytes_of(disk, &path)?;
         if now == change.after {
             done.push(change);
@@ -243,19 +243,25 @@ fn write(disk: &dyn Disk, place: &TreePlace, change: &FileChange) -> Result<(), 
     };
     let temporary = temporary(&real);
     // A temporary file of an interrupted run may have another mode.
-    let _ = disk.remove(&temporary);
-    let written = || -> io::Result<()> {
+    let _ = disk.discard(&temporary);
+    // It stays open until it has its name, so that no command with another store takes it over.
+    let written = || -> io::Result<Box<dyn NewFile>> {
         let is_new = place.is_private || change.before.is_none();
         if is_new {
             disk.make(&temporary, place.is_private)?;
         }
         let mut file = disk.create(&temporary, if is_new { &temporary } else { &real })?;
         file.write_all(after)?;
-        file.sync()
+        file.sync()?;
+        Ok(file)
     };
-    let written = written().map_err(MemoryError::of("write", &path)).and_then(|()| expect(disk, place, change));
-    let replaced = written.and_then(|()| disk.rename(&temporary, &real).map_err(MemoryError::of("write", &path)));
-    replaced.inspect_err(|_| drop(disk.remove(&temporary)))?;
+    let written = written().map_err(MemoryError::of("write", &path)).and_then(|file| {
+        expect(disk, place, change)?;
+        let renamed = disk.rename(&temporary, &real);
+        drop(file);
+        renamed.map_err(MemoryError::of("write", &path))
+    });
+    written.inspect_err(|_| drop(disk.discard(&temporary)))?;
     disk.sync_directory(&directory).map_err(MemoryError::of("write", &path))
 }
 
