@@ -8,7 +8,7 @@ use crate::engine::mask;
 use crate::model::{BlockNumber, Conventions, Key, TraceContent, TraceEvent, TraceResult};
 use crate::text::command_heads::{heads, is_trivial, without_wrappers, wrapper};
 use crate::text::cut::cut;
-use crate::text::shell::SimpleCommand;
+use crate::text::shell::{SimpleCommand, Word};
 use call_form::{CallForm, MIN_MEMBER, is_word_in, options};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,6 +129,8 @@ struct Waiting {
     has_edit: bool,
     /// Commands since that are not trivial, for a step that was missing.
     steps: Vec<String>,
+    /// Calls of the same head that failed since.
+    tried: Vec<SimpleCommand>,
 }
 
 impl Fixes {
@@ -199,7 +201,11 @@ impl Fixes {
         if result.declined {
             return;
         }
-        match failure_of(&form, result, conventions) {
+        let error = failure_of(&form, result, conventions);
+        if result.error || error.is_some() {
+            self.waiting.iter_mut().for_each(|waiting| waiting.tried(&form));
+        }
+        match error {
             Some(error) => {
                 self.expire();
                 self.add_failure(event, form, error, result, conventions);
@@ -269,6 +275,7 @@ impl Fixes {
             hash,
             has_edit: false,
             steps: Vec::new(),
+            tried: Vec::new(),
         });
     }
 
@@ -363,6 +370,23 @@ impl Waiting {
         self.steps.extend(steps.map(|(command, _)| text_of(command)).take(MAX_STEPS.saturating_sub(self.steps.len())));
     }
 
+    /// Notes a call that failed: what it has does not help.
+    fn tried(&mut self, form: &CallForm) {
+        let head = self.form.heads.get(self.failed).map_or("", String::as_str);
+        self.tried.extend(form.same_head(head).take(MAX_STEPS.saturating_sub(self.tried.len())).cloned());
+    }
+
+    /// Returns true if a change of the call is not what made it work: a call with the same change failed, or another command changed
+    /// something, and the error quotes nothing that the change took away.
+    fn is_refuted(&self, change: &Change) -> bool {
+        let has = |call: &SimpleCommand, word: &String| call.words.iter().any(|known| shown(known) == *word);
+        let has_change = |call: &SimpleCommand| {
+            change.added.iter().all(|word| has(call, word)) && !change.removed.iter().any(|word| has(call, word))
+        };
+        let is_quoted = |word: &String| is_word_in(word, &self.failure.shown_line);
+        self.tried.iter().any(has_change) || !self.steps.is_empty() && !change.removed.iter().any(is_quoted)
+    }
+
     fn outcome(&self, worked: &CallForm) -> Outcome {
         match self.command() {
             Some((failed, head)) => self.command_outcome(failed, head, worked),
@@ -379,7 +403,7 @@ impl Waiting {
             }
             if let Some(change) = change(failed, command) {
                 is_related = true;
-                if self.is_cause(&change, head) {
+                if self.is_cause(&change, head) && !self.is_refuted(&change) {
                     let names = option_names(head, change.added.iter().map(String::as_str));
                     let is_named = names_cure(&self.failure.shown_line, &change);
                     return Outcome::Resolved { text: change.advice, difference: change.added, names, is_named };
@@ -427,7 +451,7 @@ impl Waiting {
         {
             let is_same_program = program(head) == program(other);
             let is_replaced = self.failure.missing_program.is_some() && replaced_program(failed, command).is_some();
-            let is_moved = is_same_program && self.failure.is_clear && self.is_named_in(failed, command);
+            let is_moved = is_same_program && self.failure.is_clear && self.is_same_act(failed, command);
             if is_replaced || is_moved {
                 let program = replaced_program(failed, command).unwrap_or_else(|| other.clone());
                 return Outcome::Resolved {
@@ -441,15 +465,16 @@ impl Waiting {
         Outcome::Unrelated
     }
 
-    /// Returns true if another command takes the argument that the error names.
-    fn is_named_in(&self, failed: &SimpleCommand, worked: &SimpleCommand) -> bool {
-        let arguments = failed
-            .words
-            .iter()
-            .skip(1)
-            .filter(|word| !word.is_text && !word.text.starts_with('-') && word.text.len() >= MIN_MEMBER);
-        let mut named = arguments.filter(|word| is_word_in(&word.text, &self.failure.shown_line));
-        named.any(|word| worked.words.contains(word)) && !self.has_edit
+    /// Returns true if another subcommand takes the same arguments, one of which the error names.
+    fn is_same_act(&self, failed: &SimpleCommand, worked: &SimpleCommand) -> bool {
+        let (failed, worked) = (without_wrappers(&failed.words), without_wrappers(&worked.words));
+        let shared = failed.iter().zip(worked).take_while(|(one, other)| one == other).count();
+        let (arguments, others) = (failed.get(shared + 1..).unwrap_or_default(), worked.get(shared + 1..).unwrap_or_default());
+        let named = |word: &Word| {
+            let is_name = !word.is_text && !word.text.starts_with('-') && word.text.len() >= MIN_MEMBER;
+            is_name && is_word_in(&word.text, &self.failure.shown_line)
+        };
+        arguments == others && arguments.iter().any(named) && !self.has_edit
     }
 
     /// The same tool worked with another value of a member that the error names.
@@ -461,8 +486,9 @@ impl Waiting {
         let mut changes = named.filter_map(|(name, before)| {
             let after = worked.members.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
             match after {
-                Some(after) if after == before => None,
-                Some(_) => Some((name, format!("give `{name}` another form than `{before}`"))),
+                // Another value is a cure only if the error says so; else it is that of another task.
+                Some(after) if after == before || !is_word_in(after, &self.failure.shown_line) => None,
+                Some(after) => Some((name, format!("give `{name}` the value `{after}`, not `{before}`"))),
                 None => Some((name, format!("leave out `{name}`"))),
             }
         });
@@ -488,9 +514,12 @@ fn is_step(command: &SimpleCommand, head: &str) -> bool {
     /// Trivial programs that change files.
     const CHANGING: &[&str] = &["chmod", "cp", "ln", "mkdir", "mv", "rm", "touch"];
     /// Subcommands that only show something.
-    const SHOWING: &[&str] = &["diff", "help", "info", "list", "log", "ls", "remote", "show", "status", "version", "view"];
+    const SHOWING: &[&str] = &["diff", "help", "info", "list", "log", "ls", "show", "status", "version", "view"];
     let is_in_place = head == "sed" && command.words.iter().any(|word| word.text.starts_with("-i"));
     let changes = CHANGING.binary_search(&head).is_ok() || is_in_place;
+    if head == "git remote" && command.words.iter().skip(2).all(|word| word.text.starts_with('-')) {
+        return false;
+    }
     changes || !is_trivial(head) && head.rsplit(' ').next().is_none_or(|last| SHOWING.binary_search(&last).is_err())
 }
 
