@@ -4,7 +4,8 @@ use super::danger::{is_dangerous, speaks_to_agent};
 use super::facts::SessionFacts;
 use super::failures::{Failure, resolutions};
 use super::procedures::procedures;
-use super::project::{ProjectWork, Ranked};
+use super::project::{ProjectWork, Ranked, SessionUses};
+use super::purpose::ROOT;
 use super::statements::{Statement, topic_key as statement_key};
 use super::topic::CONTEXT;
 use crate::model::{Candidate, MemoryFile, MemoryKind, Sighting};
@@ -154,10 +155,16 @@ pub fn steps_of(text: &str) -> impl Iterator<Item = &str> {
 /// Returns a candidate for each procedure, in the file of its task.
 fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<Candidate> {
     let is_known = |name: &&str| is_publishing(name) || commands.iter().any(|command| command.name == *name);
-    let sequences: Vec<Vec<&str>> =
-        work.command_sequences().into_iter().map(|sequence| sequence.into_iter().filter(is_known).collect()).collect();
+    let sessions = work.command_sequences(&|name| is_known(&name));
+    let sequences: Vec<Vec<&str>> = sessions.iter().map(|(_, uses)| uses.iter().map(|used| used.name).collect()).collect();
     let candidate = |steps: Vec<&str>| {
-        let of_steps = |command: &&Ranked<'_>| steps.contains(&command.name);
+        // The last time that a session ran all steps in this order.
+        let sighting = |(session, uses): &SessionUses<'_>| {
+            let mut runs = uses.windows(steps.len());
+            runs.rfind(|run| run.iter().map(|used| used.name).eq(steps.iter().copied())).map(|run| run[0].sighting(session))
+        };
+        let mut sightings: Vec<Sighting> = sessions.iter().rev().filter_map(sighting).take(SIGHTINGS).collect();
+        sightings.reverse();
         Candidate {
             // By its steps, so that another order never takes its place.
             key: topic_key("procedure", &text_of(&steps)),
@@ -166,7 +173,7 @@ fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<
             kind: MemoryKind::Procedure,
             text: text_of(&steps),
             is_strong: true,
-            sightings: newest(commands.iter().filter(of_steps)),
+            sightings,
         }
     };
     let mut found: Vec<Candidate> = procedures(&sequences).into_iter().map(candidate).collect();
@@ -226,13 +233,25 @@ fn head_of(command: &str) -> String {
 fn place_candidates(files: &[Ranked<'_>], purposes: &Purposes<'_>) -> Vec<Candidate> {
     let mut places: Vec<(&str, &str, Vec<&Ranked<'_>>)> = Vec::new();
     for file in files {
-        let folder = &file.name[..file.name.len() - file_name(file.name).len()];
+        let folder = Some(folder_of(file.name)).filter(|folder| !folder.is_empty()).unwrap_or(ROOT);
         let Some((place, told)) = purposes.get_key_value(file.name).or_else(|| purposes.get_key_value(folder)) else { continue };
         match places.iter_mut().find(|(known, ..)| known == place) {
             Some((.., of_place)) => of_place.push(file),
             None => places.push((place, told, vec![file])),
         }
     }
+    // Of places with one purpose, a file or a folder was moved: it is where it was used last.
+    let mut newest_of: BTreeMap<(&str, &str), (i64, &str)> = BTreeMap::new();
+    for (place, told, of_place) in &places {
+        let last = of_place.iter().map(|file| file.last()).max().unwrap_or_default();
+        let newest = newest_of.entry((told, name_in(place))).or_insert((last, place));
+        *newest = (*newest).max((last, place));
+    }
+    let left = left_folders(files);
+    places.retain(|(place, told, _)| {
+        let is_newest = newest_of.get(&(told, name_in(place))).is_none_or(|(_, newest)| newest == place);
+        is_newest && !left.contains(folder_of(place))
+    });
     let candidate = |(place, told, of_place): (&str, &str, Vec<&Ranked<'_>>)| {
         let names: Vec<String> = of_place.iter().take(FOLDER_FILES).map(|file| format!("`{}`", file_name(file.name))).collect();
         Candidate {
@@ -249,6 +268,33 @@ fn place_candidates(files: &[Ranked<'_>], purposes: &Purposes<'_>) -> Vec<Candid
         }
     };
     places.into_iter().take(PLACES).map(candidate).collect()
+}
+
+/// Returns the folder of a file with its separator; of a folder, itself.
+fn folder_of(path: &str) -> &str {
+    &path[..path.rfind('/').map_or(0, |at| at + 1)]
+}
+
+fn name_in(place: &str) -> &str {
+    &place[folder_of(place).len()..]
+}
+
+/// Returns the folders whose files were moved to another one: since several of their names are used there, none is used here.
+fn left_folders<'a>(files: &[Ranked<'a>]) -> FxHashSet<&'a str> {
+    /// Fewer common names are a coincidence.
+    const COMMON: usize = 2;
+    let mut folders: BTreeMap<&str, BTreeMap<&str, &Ranked<'_>>> = BTreeMap::new();
+    for file in files {
+        folders.entry(folder_of(file.name)).or_default().insert(file_name(file.name), file);
+    }
+    let is_left = |folder: &BTreeMap<&str, &Ranked<'_>>| {
+        let last = folder.values().map(|file| file.last()).max();
+        folders.values().any(|other| {
+            let common = || other.iter().filter(|(name, _)| folder.contains_key(*name)).map(|(_, file)| file.first);
+            common().count() >= COMMON && common().min() > last
+        })
+    };
+    folders.iter().filter(|(_, folder)| is_left(folder)).map(|(name, _)| *name).collect()
 }
 
 /// Returns the newest sightings of several commands or files, oldest first, one of each session.
@@ -296,6 +342,39 @@ mod tests {
                 "factual/project-context.md `src/cart/item.rs`: An item of an order",
                 "factual/project-context.md `src/cart/` (the cart): `total.rs`",
             ]
+        );
+    }
+
+    #[test]
+    fn only_sessions_with_all_steps_are_cited_and_a_moved_file_is_where_it_is_now() {
+        let session =
+            |names: &[&'static str], first: u64| names.iter().zip(first..).map(|(name, call)| used(name, call)).collect();
+        let both = ["make fmt", "a/cart/item.rs", "make test"];
+        let work = ProjectWork::new([
+            ("one", session(&both, 1)),
+            ("two", session(&both, 100)),
+            ("turned", session(&["make test", "cart/item.rs"], 200)),
+            ("moved", session(&["make fmt", "cart/item.rs"], 300)),
+        ]);
+        let purposes = Purposes::from([("a/cart/item.rs", "An item of an order"), ("cart/item.rs", "An item of an order")]);
+        let found = from_work(&work, &purposes);
+        let cited: Vec<&str> = found[0].sightings.iter().map(|sighting| &*sighting.session).collect();
+        assert_eq!((&*found[0].text, cited), ("`make fmt` → `make test`", vec!["one", "two"]));
+        let places = |found: &[Candidate]| {
+            found.iter().filter(|found| found.text.contains("An item")).map(|found| found.text.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(places(&found), ["`cart/item.rs`: An item of an order"]);
+        // The folder was moved, although only its old place has a purpose.
+        let (old, new) = (["a/cart/item.rs", "a/cart/total.rs"], ["cart/item.rs", "cart/total.rs"]);
+        let purposes = Purposes::from([("a/cart/", "An item of an order")]);
+        let used = |sessions: &[&[&'static str]]| {
+            let sessions = sessions.iter().zip(["1", "2", "3", "4"]).zip(1..);
+            let work = ProjectWork::new(sessions.map(|((names, id), at)| (id, session(names, at * 100))));
+            places(&from_work(&work, &purposes)).len()
+        };
+        assert_eq!(
+            (used(&[&old, &old, &new, &new]), used(&[&new, &new, &old, &old]), used(&[&old, &new, &new, &old])),
+            (0, 1, 1)
         );
     }
 

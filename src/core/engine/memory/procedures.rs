@@ -11,8 +11,9 @@ const PROCEDURES: usize = 6;
 /// The weight of a session, compared with the next newer one.
 const DECAY: f64 = 0.9;
 
-/// Returns the sequences of commands of the project that two or more sessions ran, and never in the opposite order: those
-/// with the most steps in the most sessions first, without those that are part of another one. `sessions` are the commands of each session in order, oldest session first.
+/// Returns the sequences of commands of the project that two or more sessions ran, and never in the opposite order: those with the most
+/// steps in the most sessions first, without those that are part of another one. `sessions` are the commands of each session in order,
+/// oldest session first.
 pub fn procedures<'a>(sessions: &[Vec<&'a str>]) -> Vec<Vec<&'a str>> {
     let mut kept: Vec<Vec<&str>> = Vec::new();
     // The parts of one are not told again.
@@ -27,9 +28,7 @@ pub fn procedures<'a>(sessions: &[Vec<&'a str>]) -> Vec<Vec<&'a str>> {
 /// Returns the sequences of distinct commands that several sessions ran, with the weight of these sessions, heaviest first.
 fn repeated<'a>(sessions: &[Vec<&'a str>]) -> Vec<(Vec<&'a str>, f64)> {
     let mut seen: FxHashMap<Vec<&str>, (f64, usize)> = FxHashMap::default();
-    for (age, commands) in sessions.iter().rev().enumerate() {
-        let mut steps = commands.clone();
-        steps.dedup();
+    for (age, steps) in sessions.iter().rev().enumerate() {
         let windows = LENGTHS.flat_map(|length| steps.windows(length));
         let distinct = windows.filter(|window| (1..window.len()).all(|at| !window[..at].contains(&window[at])));
         for sequence in distinct.collect::<FxHashSet<_>>() {

@@ -27,7 +27,7 @@ pub struct ProjectWork<'a> {
 }
 
 /// The id of a session, and its uses.
-type SessionUses<'a> = (&'a str, Vec<Use<&'a str>>);
+pub type SessionUses<'a> = (&'a str, Vec<Use<&'a str>>);
 
 /// A command or a file with its worth.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,8 +37,17 @@ pub struct Ranked<'a> {
     /// The worth: the sum of the weights of the sessions that used it.
     pub worth: f64,
     pub sessions: u32,
+    /// The time of its first use in the oldest of these sessions.
+    pub first: i64,
     /// The newest uses, oldest first, at most one of a session.
     pub sightings: Vec<Sighting>,
+}
+
+impl Ranked<'_> {
+    /// Returns the time of its first use in the newest session that used it.
+    pub fn last(&self) -> i64 {
+        self.sightings.last().map_or(self.first, |sighting| sighting.time)
+    }
 }
 
 impl<'a> ProjectWork<'a> {
@@ -58,11 +67,17 @@ impl<'a> ProjectWork<'a> {
         ProjectWork { sessions }
     }
 
-    /// Returns the commands of the project that succeeded, in each session in order, oldest session first.
-    pub fn command_sequences(&self) -> Vec<Vec<&'a str>> {
-        let commands =
-            |uses: &Vec<Use<&'a str>>| uses.iter().filter(|used| used.kind == UseKind::Command).map(|used| used.name).collect();
-        self.sessions.iter().map(|(_, uses)| commands(uses)).collect()
+    /// Returns the commands of the project that succeeded and that are wanted, in each session in order, oldest session first; of a
+    /// repeated one, the last.
+    pub fn command_sequences(&self, is_wanted: &dyn Fn(&str) -> bool) -> Vec<SessionUses<'a>> {
+        let commands = |uses: &Vec<Use<&'a str>>| {
+            let wanted = |used: &&Use<&'a str>| used.kind == UseKind::Command && is_wanted(used.name);
+            let mut commands: Vec<Use<&'a str>> = uses.iter().filter(wanted).rev().copied().collect();
+            commands.dedup_by_key(|used| used.name);
+            commands.reverse();
+            commands
+        };
+        self.sessions.iter().map(|(id, uses)| (*id, commands(uses))).collect()
     }
 
     /// Returns the commands of the project in full that succeeded in several sessions, the most worth first.
@@ -90,13 +105,13 @@ impl<'a> ProjectWork<'a> {
             }
             let session_weight = DECAY.powi(age as i32);
             for (name, used) in first {
-                let new = || Ranked { name, worth: 0.0, sessions: 0, sightings: Vec::new() };
+                let new = || Ranked { name, worth: 0.0, sessions: 0, first: used.time, sightings: Vec::new() };
                 let ranked = all.entry(name).or_insert_with(new);
                 ranked.worth += session_weight;
                 ranked.sessions += 1;
+                ranked.first = ranked.first.min(used.time);
                 if ranked.sightings.len() < SIGHTINGS {
-                    let (block, time) = (used.block, used.time);
-                    ranked.sightings.insert(0, Sighting { session: (*id).to_owned(), block, row: String::new(), time });
+                    ranked.sightings.insert(0, used.sighting(id));
                 }
             }
         }
@@ -148,6 +163,11 @@ mod tests {
         ranked.iter().map(|ranked| ranked.name).collect()
     }
 
+    fn sequences<'a>(work: &ProjectWork<'a>) -> Vec<Vec<&'a str>> {
+        let names = |(_, uses): SessionUses<'a>| uses.iter().map(|used| used.name).collect();
+        work.command_sequences(&|_| true).into_iter().map(names).collect()
+    }
+
     #[test]
     fn commands_of_many_and_recent_sessions_come_first() {
         use UseKind::{Command, File};
@@ -156,7 +176,7 @@ mod tests {
         let work = ProjectWork::new([("new", new), ("old", old)]);
         assert_eq!(names(&work.commands()), ["make"], "one session is not enough");
         assert_eq!(names(&work.files()), ["a.rs"]);
-        assert_eq!(work.command_sequences(), [vec!["make"], vec!["make", "make test"]]);
+        assert_eq!(sequences(&work), [vec!["make"], vec!["make", "make test"]]);
         let make = &work.commands()[0];
         assert_eq!((make.sessions, &*make.sightings[1].session), (2, "new"));
     }
@@ -166,6 +186,6 @@ mod tests {
         let first = vec![used("make", UseKind::Command, 1, 10)];
         let fork = vec![used("make", UseKind::Command, 1, 10), used("make test", UseKind::Command, 2, 20)];
         let work = ProjectWork::new([("fork", fork), ("first", first)]);
-        assert_eq!(work.command_sequences(), [vec!["make"], vec!["make test"]]);
+        assert_eq!(sequences(&work), [vec!["make"], vec!["make test"]]);
     }
 }

@@ -3,7 +3,7 @@
 use super::danger::{is_dangerous, speaks_to_agent};
 use crate::engine::find_secrets;
 use crate::engine::reduce::{numbered, without_number};
-use crate::text::cut::{cut, one_line};
+use crate::text::cut::one_line;
 use crate::text::names::file_name;
 use crate::text::sentence::sentences;
 use crate::text::stop_words::is_stop_word;
@@ -12,12 +12,14 @@ use crate::text::stop_words::is_stop_word;
 const SEARCHED_LINES: usize = 150;
 const ADDED_LINES: usize = 8;
 const COMMENT_LINES: usize = 4;
-/// Characters of a purpose, and the least number of words.
-const CHARACTERS: usize = 110;
+/// Characters of a purpose, which is never cut, and the least number of words.
+const CHARACTERS: usize = 160;
 const WORDS: usize = 3;
 /// Words of a path that a title repeats, and the number of other words from which on it tells something all the same.
 const REPEATED_WORDS: usize = 2;
 const NEW_WORDS: usize = 2;
+/// The folder of the project itself.
+pub const ROOT: &str = "./";
 /// Characters of the name of a file from which on a declaration of this name tells what the file is for.
 const NAME_CHARACTERS: usize = 4;
 /// Words at the start of a declaration, with its name.
@@ -27,8 +29,8 @@ const SHORT_LINE: usize = 60;
 const FOLDER_FILES: &[&str] = &["__init__.py", "doc.go", "index.js", "index.ts", "lib.rs", "mod.rs", "README.md", "readme.md"];
 /// Words of comments that are for lawyers or programs.
 const NOTICES: &[&str] = &[
-    "+build", "@ts-", "code generated", "copyright", "coding:", "eslint", "go:build", "license", "nolint", "prettier",
-    "renovate:", "shellcheck", "spdx", "todo", "vim:",
+    "+build", "@ts-", "code generated", "copyright", "coding:", "eslint", "license", "nolint", "prettier", "renovate:",
+    "shellcheck", "spdx", "todo", "vim:",
 ];
 
 /// Returns a file or a folder (`a/b/`) and its purpose, from the text of the file as a tool returned it; `None` if it states none.
@@ -48,7 +50,7 @@ pub fn purpose(path: &str, text: &str) -> Option<(String, String)> {
             let is_first = start.is_some() && lines[..at].iter().all(|line| line.is_empty() || line.starts_with("#!"));
             let is_declared = || {
                 stem.len() >= NAME_CHARACTERS
-                    && plain(next).take(DECLARED).any(|word| word == joined(stem))
+                    && plain(next.split('(').next().unwrap_or_default()).take(DECLARED).any(|word| word == joined(stem))
                     && !next.starts_with("func (")
             };
             (is_of_file || is_first && !is_notice(&comment) || is_declared()).then_some(comment)
@@ -57,11 +59,21 @@ pub fn purpose(path: &str, text: &str) -> Option<(String, String)> {
     let is_of_folder = found.starts_with("Package ") || FOLDER_FILES.contains(&name);
     let words = found.strip_prefix("Package ").and_then(|rest| rest.split_once(' ')).map_or(&*found, |(_, rest)| rest);
     let sentence = sentences(words).next().map_or(words, |range| &words[range]);
-    let told = cut(&one_line(sentence).replace('`', "'").replace(": ", " – "), CHARACTERS);
+    let told = one_line(sentence.strip_prefix(name).unwrap_or(sentence)).replace('`', "'").replace(": ", " – ");
     let told = told.trim_matches(|c: char| c.is_whitespace() || ".:\"'-–=*#".contains(c));
     let is_short = told.split_whitespace().count() < if ending.is_empty() || is_of_folder { 2 } else { WORDS };
-    let is_unfit = is_short || repeats(path, told) || is_notice(told) || is_dangerous(told) || speaks_to_agent(told);
-    let place = if is_of_folder { folder } else { path };
+    let is_unfit = is_short
+        || told.chars().count() > CHARACTERS
+        || repeats(path, told)
+        || is_notice(told)
+        || is_dangerous(told)
+        || speaks_to_agent(told);
+    let place = match (is_of_folder, folder) {
+        // The title of the project itself says nothing about the files beside it.
+        (true, "") if found.starts_with("Package ") => ROOT,
+        (true, folder) => folder,
+        _ => path,
+    };
     (!is_unfit && !place.is_empty() && find_secrets(told.as_bytes()).is_empty()).then(|| (place.to_owned(), told.to_owned()))
 }
 
@@ -74,9 +86,11 @@ fn repeats(path: &str, text: &str) -> bool {
     known.len() >= REPEATED_WORDS && new.iter().filter(|word| !is_stop_word(word)).count() < NEW_WORDS
 }
 
+/// Returns true for a comment that is for lawyers or programs; a directive starts with the name of its program: `go:generate …`.
 fn is_notice(text: &str) -> bool {
     let lower = text.to_lowercase();
-    NOTICES.iter().any(|notice| lower.contains(notice))
+    let first = lower.split_whitespace().next().unwrap_or_default();
+    first.trim_end_matches(':').contains(':') || NOTICES.iter().any(|notice| lower.contains(notice))
 }
 
 /// Returns the comments in lines: the index of the first line, the text, and the line behind the comment.
@@ -138,6 +152,15 @@ mod tests {
             "1\timport x\n2\t\n3\t/** Holds the items of an order. */\n4\texport class ShopCart {",
             "a/shopCart.ts Holds the items of an order",
         );
+        check("cart.go", "1\t// Package cart adds up the prices of items.\n2\tpackage cart", "./ adds up the prices of items");
+        check("a/cart.go", "1\t//go:generate go run gen.go\n2\t\n3\tpackage a", "");
+        check(
+            "a/cart.go",
+            "1\t// cart.go contains the items of an order.\n2\tpackage a",
+            "a/cart.go contains the items of an order",
+        );
+        check("a/cart.go", "1\tpackage a\n2\t\n3\t// sum adds up the prices\n4\tfunc sum(cart []Item) int {", "");
+        check("a/total.rs", &format!("//! Adds up {}", "prices and other sums ".repeat(9)), "");
         check("a/x.ts", "1\t// Copyright 2026 Ada, all rights\n2\timport x", "");
         check("docs/plan.md", "     1→# Plan of the new cart\n", "docs/plan.md Plan of the new cart");
         check("docs/rewrite-issue-list.md", "     1→# shop-cart Rewrite Issue List\n", "");

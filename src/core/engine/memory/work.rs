@@ -6,7 +6,7 @@ use super::project::is_of_project;
 use super::purpose::purpose;
 use crate::engine::find_secrets;
 use crate::model::paths::{is_absolute, relative};
-use crate::model::{Conventions, Key, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult};
+use crate::model::{Conventions, Key, Sighting, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult};
 use crate::text::command_heads::{head, is_publishing, is_specific, purpose_of, without_wrappers};
 use crate::text::shell::{Word, quoted_word, simple_commands};
 use rustc_hash::FxHashMap;
@@ -53,6 +53,13 @@ pub struct Use<Name> {
     pub time: i64,
     pub name: Name,
     pub kind: UseKind,
+}
+
+impl<Name> Use<Name> {
+    /// Returns the use as a sighting in a session.
+    pub fn sighting(&self, session: &str) -> Sighting {
+        Sighting { session: session.to_owned(), block: self.block, row: String::new(), time: self.time }
+    }
 }
 
 /// The kind of a use.
