@@ -518,7 +518,7 @@ fn a_directory_has_no_entries_of_the_repositories_below_it() {
     for (number, name, rule) in [
         (1, "shop", "we always squash before a merge"),
         (2, "shop/.trees/1", "we should never cache the index"),
-        (3, "mail", "we should keep the names sorted"),
+        (3, "mail", "we always keep the names sorted"),
     ] {
         let directory = below(name).to_string_lossy().into_owned();
         said_in(&sandbox, number, &directory, rule);

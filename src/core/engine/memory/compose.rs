@@ -3,7 +3,7 @@
 use super::danger::{is_dangerous, neutral};
 use super::induce::steps_of;
 use super::intent::Intent;
-use super::statements::{Brief, brief};
+use super::statements::{Brief, brief, is_understood};
 use super::topic::split_context;
 use super::words::{DAY, first_line};
 use crate::engine::content::terms;
@@ -46,9 +46,10 @@ pub struct Composition {
 
 /// Composes what a session should know.
 pub fn compose(input: &ComposeInput<'_>) -> Composition {
-    let known = paragraphs(input.known);
-    let composition = Composition::default();
-    let mut composer = Composer { input, known, prompt: words(input.prompt), composition, left: input.budget_tokens };
+    let about = if input.prompt.is_empty() { Vec::new() } else { matching(input.memories, input.prompt) };
+    let about = about.into_iter().map(|memory| (memory.scope, memory.received_as())).collect();
+    let (known, composition) = (paragraphs(input.known), Composition::default());
+    let mut composer = Composer { input, known, prompt: words(input.prompt), about, composition, left: input.budget_tokens };
     for section in [Section::Pinned, Section::Certain] {
         let part = composer.part(section, 0.0, composer.left);
         composer.add(&part, part.need);
@@ -196,6 +197,8 @@ struct Composer<'a> {
     /// The words of each paragraph that the client sends anyway.
     known: Vec<FxHashSet<u32>>,
     prompt: FxHashSet<u32>,
+    /// The memories that the prompt is about: the first of their sections.
+    about: FxHashSet<(MemoryScope, MemoryId)>,
     composition: Composition,
     left: usize,
 }
@@ -203,7 +206,7 @@ struct Composer<'a> {
 impl<'a> Composer<'a> {
     /// Collects all that a section could print in a budget in tokens.
     fn part(&self, section: Section, share: f64, budget: usize) -> Part<'a> {
-        let lines = match section {
+        let mut lines = match section {
             Section::Pinned => self.chosen(&|memory| memory.is_pinned),
             Section::Certain => self.chosen(&|memory| !memory.is_pinned),
             Section::Repository => self.of_repository(),
@@ -224,6 +227,8 @@ impl<'a> Composer<'a> {
             Section::Files => self.context(true),
             Section::Digests => return Part { section, share, lines: None, need: budget },
         };
+        let is_about = |memory: &Memory| self.about.contains(&(memory.scope, memory.received_as()));
+        lines.sort_by_key(|(memory, _)| !memory.is_some_and(is_about));
         let texts: Vec<String> = lines.iter().map(|(_, line)| line.clone()).collect();
         Part { section, share, lines: Some(lines), need: tokens::count(&with_heading(section, &texts)).min(budget) }
     }
@@ -247,7 +252,7 @@ impl<'a> Composer<'a> {
         let memories = self.input.memories.iter().filter(|memory| memory.is_certain() && self.is_trusted(memory));
         let mut found: Vec<&Memory> =
             memories.filter(|memory| is_wanted(memory) && (memory.is_pinned || !self.is_known(&memory.text))).collect();
-        found.sort_by_cached_key(|memory| std::cmp::Reverse((self.about(&memory.text), memory.last_seen)));
+        found.sort_by_cached_key(|memory| std::cmp::Reverse((self.shared_words(&memory.text), memory.last_seen)));
         lines(found)
     }
 
@@ -269,7 +274,7 @@ impl<'a> Composer<'a> {
     }
 
     /// Returns the number of words that a text shares with the prompt.
-    fn about(&self, text: &str) -> usize {
+    fn shared_words(&self, text: &str) -> usize {
         words(text).intersection(&self.prompt).count()
     }
 
@@ -299,7 +304,7 @@ impl<'a> Composer<'a> {
 
     /// Returns the pages that the prompt is about: a page of another task tells nothing.
     fn pages(&self) -> Vec<&'a Memory> {
-        let told = |memory: &Memory| memory.text.rsplit_once(" (").map_or(0, |(told, _)| self.about(told));
+        let told = |memory: &Memory| memory.text.rsplit_once(" (").map_or(0, |(told, _)| self.shared_words(told));
         let mut found = self.of_kinds(&[MemoryKind::Discovery]);
         found.retain(|memory| told(memory) >= LEAST_COMMON_WORDS);
         found.sort_by_cached_key(|memory| std::cmp::Reverse((told(memory), memory.last_seen)));
@@ -327,7 +332,7 @@ impl<'a> Composer<'a> {
         let mut found = self.of_kinds(&kinds);
         found.retain(|memory| is_wanted(memory) && may_be_told(memory));
         let newest = found.iter().map(|memory| memory.last_seen).max().unwrap_or_default();
-        let worth = |memory: &Memory| statement_worth(memory, brief_of(memory), self.about(&memory.text), newest);
+        let worth = |memory: &Memory| statement_worth(memory, brief_of(memory), self.shared_words(&memory.text), newest);
         found.sort_by_cached_key(|memory| std::cmp::Reverse((worth(memory) * WORTH_STEPS) as i64));
         // The context of a correction, and its sentence as a whole, are in the file.
         found.into_iter().map(|memory| (Some(memory), line_of(memory, brief_of(memory).text))).collect()
@@ -385,7 +390,9 @@ fn line_tokens(line: &str) -> usize {
 }
 
 fn line(memory: &Memory) -> String {
-    line_of(memory, &memory.text)
+    let (statement, context) = split_context(&memory.text);
+    // A call that was cut tells nothing.
+    line_of(memory, if context.contains('…') { statement } else { &memory.text })
 }
 
 fn line_of(memory: &Memory, text: &str) -> String {
@@ -406,18 +413,19 @@ fn brief_of(memory: &Memory) -> Brief<'_> {
 
 /// Returns true if a statement can be in a composed text: it outlives its task, and a long one describes a task.
 pub fn may_be_told(memory: &Memory) -> bool {
-    let brief = brief_of(memory);
-    outlives_task(brief) && brief.text.chars().count() <= LONGEST_RULE
+    outlives_task(memory) && brief_of(memory).text.chars().count() <= LONGEST_RULE
 }
 
-/// Returns true if a statement can be in use. A question tells its reader nothing without the answer, and an opinion or a request nothing
-/// beyond its task.
+/// Returns true if an entry can be in use.
 pub fn may_be_active(memory: &Memory) -> bool {
-    memory.is_by_model || !memory.kind.is_statement() || outlives_task(brief_of(memory))
+    memory.is_by_model || !memory.kind.is_statement() || outlives_task(memory)
 }
 
-fn outlives_task(brief: Brief<'_>) -> bool {
-    !brief.is_opinion && !brief.text.ends_with(['?', '？'])
+/// Returns true for a statement that is understood without its conversation. A question tells its reader nothing without the answer, and
+/// an opinion or a request nothing beyond its task.
+fn outlives_task(memory: &Memory) -> bool {
+    let text = first_line(&memory.text);
+    is_understood(text) && !brief(text).asks_or_opines()
 }
 
 /// The weight of a statement, compared with one of the next day: most outlive their day by far.

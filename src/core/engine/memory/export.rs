@@ -1,5 +1,6 @@
 //! The section with memories in an instruction file: everything outside its two comment lines stays byte for byte.
 
+use super::topic::split_context;
 use crate::model::{Memory, MemoryCategory};
 
 /// The first line of the section.
@@ -24,7 +25,9 @@ pub fn section(memories: &[&Memory]) -> String {
         for file in files {
             text.push_str(&format!("\n### {}\n\n", file.title()));
             for memory in memories.iter().filter(|memory| memory.file == *file) {
-                text.push_str(&format!("- {}\n", memory.text.replace('\n', "\n  ").replace("\n  \n", "\n\n")));
+                // The call before a correction helps to decide about it, and is not part of it.
+                let told = if memory.is_certain() { &memory.text } else { split_context(&memory.text).0 };
+                text.push_str(&format!("- {}\n", told.replace('\n', "\n  ").replace("\n  \n", "\n\n")));
             }
         }
     }
@@ -67,10 +70,19 @@ pub fn with_section(text: &str, section: &str) -> Result<String, SectionError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::MemoryState;
     use proptest::prelude::*;
 
     fn text_of(body: &str) -> String {
         format!("{BEGIN}\n{body}\n{END}\n")
+    }
+
+    #[test]
+    fn the_call_before_a_correction_is_told_with_an_accepted_one_only() {
+        let text = "use tabs\n(after `Edit src/a.rs`)".to_owned();
+        let memory = |is_edited| Memory { text: text.clone(), is_edited, state: MemoryState::Active, id: 1, ..Memory::default() };
+        assert!(section(&[&memory(true)]).contains("- use tabs\n  (after `Edit src/a.rs`)\n"));
+        assert!(section(&[&memory(false)]).contains("- use tabs\n<!--"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::failures::{Failure, resolutions};
 use super::procedures::procedures;
 use super::project::{ProjectWork, Ranked, SessionUses};
 use super::purpose::ROOT;
-use super::statements::{Statement, topic_key as statement_key};
+use super::statements::{Statement, brief, is_torn, is_understood, topic_key as statement_key};
 use super::topic::CONTEXT;
 use crate::model::{Candidate, MemoryFile, MemoryKind, Sighting};
 use crate::text::command_heads::{heads, is_publishing, purpose_of};
@@ -80,18 +80,25 @@ fn from_statements(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
     let mut known: FxHashSet<(&str, i64)> = FxHashSet::default();
     let mut found = Vec::new();
     for (id, facts) in sessions {
-        let own: Vec<&Statement> =
-            facts.statements.found.iter().filter(|statement| !known.contains(&(&*statement.row, statement.time))).collect();
+        let is_new = |statement: &&Statement| !known.contains(&(&*statement.row, statement.time)) && may_outlive(statement);
+        let own: Vec<&Statement> = facts.statements.found.iter().filter(is_new).collect();
         known.extend(own.iter().map(|statement| (&*statement.row, statement.time)));
         found.extend(own.into_iter().map(|statement| from_statement(id, statement)));
     }
     found
 }
 
+/// Returns true for what is not only about its task: a question, an opinion and a passing remark are, and so is what is torn, or needs its
+/// conversation without a clear sign.
+fn may_outlive(statement: &Statement) -> bool {
+    let is_clear = statement.is_strong || statement.is_lasting && is_understood(&statement.text);
+    is_clear && !is_torn(&statement.text) && !brief(&statement.text).asks_or_opines()
+}
+
 fn from_statement(session: &str, statement: &Statement) -> Candidate {
     let (block, row, time) = (statement.block, statement.row.clone(), statement.time);
     let text = match &statement.context {
-        Some(context) => format!("{}\n{CONTEXT}`{}`)", statement.text, context.replace('`', "")),
+        Some(context) => format!("{}\n{CONTEXT}`{context}`)", statement.text),
         None => statement.text.clone(),
     };
     Candidate {
@@ -102,8 +109,8 @@ fn from_statement(session: &str, statement: &Statement) -> Candidate {
         },
         kind: statement.kind,
         text,
-        // A passing statement waits for a second one.
-        is_strong: statement.is_strong || statement.is_lasting,
+        // Another statement waits for a second one.
+        is_strong: statement.is_strong && is_understood(&statement.text),
         sightings: vec![Sighting { session: session.to_owned(), block, row, time }],
     }
 }

@@ -56,9 +56,11 @@ fn check_rules(memories: &[Memory], expected: &[&str]) {
 
 #[test]
 fn statements_are_printed_in_few_words_unless_a_person_wrote_them() {
-    let text = "ok, we should log the shard, any other idea?";
-    check_rules(&[said(1, text, false)], &["#1 we should log the shard"]);
-    check_rules(&[said(1, text, true)], &["#1 ok, we should log the shard, any other idea?"]);
+    let text = "ok, we never log the shard.";
+    check_rules(&[said(1, text, false)], &["#1 we never log the shard"]);
+    check_rules(&[said(1, text, true)], &["#1 ok, we never log the shard."]);
+    // A question is not a rule, whatever it states before.
+    check_rules(&[said(1, "the shard must be logged, how should that work?", false)], &[]);
 }
 
 #[test]
@@ -146,6 +148,16 @@ fn a_prompt_brings_the_pages_that_it_is_about() {
     assert_eq!(composed("https://docs.example.com/other"), "", "an address is not a topic");
     assert_eq!(composed(""), "");
     assert_eq!(matching(&page, "read https://docs.example.com/push again").len(), 1);
+}
+
+#[test]
+fn entries_about_the_prompt_come_first() {
+    let memories = [
+        said(1, "we always commit the lock file", false),
+        said(2, "we never push a release tag before the changelog is complete", false),
+    ];
+    let first = |prompt: &str| compose(&input(&memories, prompt)).memories[0].1;
+    assert_eq!((first(""), first("which lock file is part of the commit?")), (2, 1));
 }
 
 #[test]

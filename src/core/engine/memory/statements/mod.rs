@@ -29,8 +29,8 @@ use voice::{QuotedLines, voice};
 const LONGEST_TEXT: usize = 300;
 /// Maximum length of a text of several sentences that is one statement, in bytes.
 const WHOLE_TEXT: usize = 140;
-/// Maximum length of the context of a statement, in characters.
-const LONGEST_CONTEXT: usize = 120;
+/// Maximum length of the context of a statement, in characters: a longer one is omitted, not cut.
+const LONGEST_CONTEXT: usize = 80;
 /// Maximum number of bytes of the options of a question that are kept until it is answered.
 const LONGEST_OPTIONS: usize = 4 << 10;
 /// Words for credentials: a sentence that gives the value of one is never kept, whatever the value looks like.
@@ -81,7 +81,7 @@ impl Statements {
             TraceContent::Prompt { text, source } => self.read_prompt(event, text, *source),
             TraceContent::Answer(text) => {
                 self.is_interrupted = false;
-                self.quoted.add(text);
+                self.quoted.add_said(text);
             }
             TraceContent::Inserted(text) => self.quoted.add(text),
             TraceContent::Call(call) => self.read_call(call),
@@ -101,6 +101,8 @@ impl Statements {
         self.options.clear();
         if call.verb == ToolVerb::Other {
             self.options.push_str(&call.input[..call.input.floor_char_boundary(LONGEST_OPTIONS)]);
+            // A plan or a question is said, too.
+            self.quoted.add_said(&self.options.replace("\\n", "\n"));
         }
     }
 
@@ -167,7 +169,7 @@ impl Statements {
             text: joined(kept),
             context: self.last_act.clone().filter(|_| kind == MemoryKind::Correction),
             is_strong: kept.iter().any(|sentence| is_clear(&sentence.signals)),
-            is_lasting: kept.iter().any(|sentence| sentence.score.lasting >= LASTING_THRESHOLD),
+            is_lasting: kept.iter().any(|sentence| sentence.is_lasting()),
         }
     }
 }
@@ -175,6 +177,20 @@ impl Statements {
 /// Returns true if a sentence says by itself what it is about.
 pub fn is_whole(sentence: &str) -> bool {
     Sentence::new(sentence).is_whole()
+}
+
+/// Returns true if a statement can be understood without its conversation: it is whole, and points at nothing outside of itself.
+pub fn is_understood(text: &str) -> bool {
+    let sentences: Vec<Sentence<'_>> = voice::sentences(text).into_iter().map(Sentence::new).collect();
+    !is_torn(text) && sentences.first().is_some_and(Sentence::is_whole) && !sentences.iter().any(Sentence::points)
+}
+
+/// Returns true for a text with a pause in it, or with an open bracket or quotation: it thinks aloud, or a part is missing.
+pub fn is_torn(text: &str) -> bool {
+    let count = |mark: char| text.matches(mark).count();
+    // `../a` is a path.
+    let pauses = text.match_indices("..").any(|(at, _)| !text[at + 2..].starts_with('/'));
+    pauses || text.contains('…') || count('(') > count(')') || count('`') % 2 == 1 || count('"') % 2 == 1
 }
 
 /// A sentence with the signals of its best clause.
@@ -188,6 +204,12 @@ struct Scored<'a> {
 }
 
 impl<'a> Scored<'a> {
+    /// Returns true if it should outlive its task. A prohibition can; words of other languages with a rejected call are not weighed.
+    fn is_lasting(&self) -> bool {
+        let has = |signal| self.signals.contains(&signal);
+        self.score.lasting >= LASTING_THRESHOLD || has(Signal::General) || has(Signal::Rejection) && is_foreign(self.text)
+    }
+
     /// Returns a sentence with its signals. One whose subject is a word for something in the sentence before is quoted with that one.
     fn new(text: &'a str, before: Option<&'a str>, prompt: &'a str, shared: &[Signal]) -> Scored<'a> {
         let mut reports_failure = false;
@@ -277,13 +299,14 @@ fn kind_of(signals: &[Signal]) -> MemoryKind {
     }
 }
 
-/// Returns the tool and target of a call as a context; `None` if it holds a credential.
+/// Returns the tool and target of a call as a context; `None` if they are not short and whole, or hold a credential.
 fn context_of(call: &TraceCall) -> Option<String> {
-    let target = call.target.lines().next().unwrap_or_default().trim();
+    let target = call.target.trim();
     // A target that is data, such as the questions of a tool that asks, is not a clause that a reader understands.
     let target = if target.starts_with(['{', '[']) { "" } else { target };
-    let text = format!("{} {target}", call.tool);
-    (find_secrets(text.as_bytes()).is_empty() && !holds_credential(&text)).then(|| cut(text.trim(), LONGEST_CONTEXT))
+    let text = format!("{} {target}", call.tool).trim().to_owned();
+    let is_whole = text.chars().count() <= LONGEST_CONTEXT && !text.contains(['\n', '…', '`']);
+    (is_whole && find_secrets(text.as_bytes()).is_empty() && !holds_credential(&text)).then_some(text)
 }
 
 fn holds_credential(text: &str) -> bool {

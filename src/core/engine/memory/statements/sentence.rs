@@ -62,10 +62,6 @@ impl<'a> Sentence<'a> {
         phrases.iter().any(|phrase| begins(&self.words[self.start..], phrase))
     }
 
-    pub fn begins_with(&self, words: &[&str]) -> bool {
-        self.words.split_whitespace().next().is_some_and(|first| words.contains(&first))
-    }
-
     /// True if it ends with one of the phrases, without a subject or determiner before it: `still not there`, unlike `find the bug`.
     pub fn ends_bare_with(&self, phrases: &[&str]) -> bool {
         let words = self.words.trim_end();
@@ -118,6 +114,39 @@ impl<'a> Sentence<'a> {
         phrases.iter().any(|phrase| self.find(phrase).is_some_and(is_free))
     }
 
+    /// True if it asks at its end for a confirmation: `we use tabs, right`, unlike `the order is right`.
+    pub fn ends_with_tag(&self) -> bool {
+        let mut words = self.words.split_whitespace().rev();
+        let is_tag = words.next().is_some_and(|last| grammar::TAGS.contains(&last));
+        is_tag && words.next().is_some_and(|before| !grammar::AUXILIARIES.contains(&before))
+    }
+
+    /// True if it points at something that only its conversation shows: `this must not say it`, `these names`; not at its own end
+    /// (`like this: …`) or at the project.
+    pub fn points(&self) -> bool {
+        const POINTERS: [&str; 3] = ["this", "these", "those"];
+        const PLACES: [&str; 7] = ["codebase", "crate", "package", "project", "repo", "repository", "service"];
+        let mut tokens = self.words.split_whitespace().peekable();
+        let mut points = false;
+        while let Some(word) = tokens.next() {
+            points |= POINTERS.contains(&word) && tokens.peek().is_none_or(|next| !PLACES.contains(next));
+        }
+        points && !self.text.contains("this: ") || self.adds()
+    }
+
+    /// True if it begins with a word that adds it to what was said before.
+    fn adds(&self) -> bool {
+        self.words.split_whitespace().next().is_some_and(|first| grammar::ADVERSATIVES.contains(&first))
+    }
+
+    /// True if it gives the place of a thing in or beside the project: `the schema is in db/schema.sql`.
+    pub fn gives_place(&self) -> bool {
+        let mut words = self.text.split_whitespace().skip_while(|word| !matches!(*word, "is" | "are")).skip(1);
+        let is_place =
+            |word: &str| word.trim_end_matches('.').contains('/') && !word.starts_with(['/', '~']) && !word.contains("://");
+        matches!(words.next(), Some("in" | "at" | "under")) && words.next().is_some_and(|word| is_place(word.trim_matches('`')))
+    }
+
     /// True if it gives the present value of a thing: `the port is 9090 now`.
     pub fn gives_value(&self) -> bool {
         let is_value = |word: &&str| word.contains(|c: char| c.is_ascii_digit()) || self.text.contains(&format!("`{word}"));
@@ -129,7 +158,9 @@ impl<'a> Sentence<'a> {
     /// True if it says by itself what it is about: it names its subject, ends with no pronoun, and chooses no option of a question.
     pub fn is_whole(&self) -> bool {
         let tokens: Vec<&str> = self.tokens().collect();
-        let ends = tokens.last().is_some_and(|last| STAND_INS.contains(last) && *last != "das");
+        // A condition behind what it is about: `we write no loop if we can avoid it`.
+        let is_condition = || tokens.iter().skip(1).any(|word| grammar::CONDITIONS.contains(word));
+        let ends = tokens.last().is_some_and(|last| STAND_INS.contains(last) && *last != "das") && !is_condition();
         // `A for the first, B for the rest`: the letters are those of a question.
         let is_option = self.text.split(|c: char| !c.is_alphanumeric() && !"-.'/_".contains(c)).any(|word| {
             word.len() == 1 && word.chars().all(|c| c.is_ascii_uppercase()) && !matches!(word, "I" | "C" | "R" | "V")

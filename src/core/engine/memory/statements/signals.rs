@@ -44,7 +44,7 @@ pub(super) enum Signal {
     General,
     /// It prohibits something for the task at hand.
     Passing,
-    /// It gives the value that something has now.
+    /// It gives the value that something has now, or its place.
     Value,
     /// It gives a purpose, an origin or a convention.
     Convention,
@@ -126,12 +126,13 @@ pub(super) struct Score {
     pub lasting: i32,
 }
 
-/// True if signals are clear enough for one sighting: a rule for the future, words with a rejected call, or several lasting signs; not
-/// a question, an idea or a report.
+/// True if signals are clear enough for one sighting: a rule for the future, or something lasting with a rejected call, a word that says
+/// that it is general, or several signs; not a question, an idea or a report. An obligation alone can be that of one task.
 pub(super) fn is_clear(signals: &[Signal]) -> bool {
     let has = |wanted: &[Signal]| wanted.iter().any(|signal| signals.contains(signal));
     let lasting = score(signals).lasting;
-    let is_enough = lasting >= STRONG_THRESHOLD || (lasting >= LASTING_THRESHOLD && has(&[Signal::Rejection]));
+    let is_general = has(&[Signal::Rejection, Signal::Generality, Signal::Convention, Signal::Value]);
+    let is_enough = lasting >= STRONG_THRESHOLD || lasting >= LASTING_THRESHOLD && is_general;
     has(&[Signal::Rule]) || is_enough && !has(&[Signal::Question, Signal::Hedge, Signal::Failure, Signal::Request])
 }
 
@@ -180,7 +181,7 @@ pub(super) fn signals_of(clause: &Sentence<'_>, is_rule: bool) -> Vec<Signal> {
         (Signal::Alternative, clause.has(&grammar::ALTERNATIVES)),
         (Signal::Generality, clause.generalizes()),
         (Signal::Rule, is_rule),
-        (Signal::Value, states && clause.gives_value()),
+        (Signal::Value, states && (clause.gives_value() || clause.gives_place())),
         (Signal::Convention, !asks && clause.has(&grammar::CONVENTIONS)),
         (Signal::Condition, !asks && clause.is_conditional()),
         (Signal::Hedge, clause.has(&grammar::HEDGES)),

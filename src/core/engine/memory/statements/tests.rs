@@ -263,6 +263,12 @@ fn options_of_the_model_and_quoted_lines_are_not_the_users_words() {
     assert!(statements.found.is_empty(), "{:?}", statements.found);
     statements.push(&prompt("we should never cache the index", PromptSource::Choice));
     assert_eq!(statements.found.len(), 1);
+    // Sentences of the agent in one line with the user's own answer.
+    statements
+        .push(&event(TraceContent::Answer("Which time? The `Meta.Created` time must be used. I update the plan.".to_owned())));
+    let text = "The Meta.Created time must be used. No, the exporter should use the start time";
+    statements.push(&prompt(text, PromptSource::Rejection));
+    assert_eq!(statements.found.last().unwrap().text, "No, the exporter should use the start time");
 }
 
 #[test]
@@ -287,6 +293,34 @@ fn rules_are_strong_and_lasting() {
         let found = second(text, PromptSource::Typed).map(|statement| (statement.is_strong, statement.is_lasting));
         assert_eq!(found, Some((is_strong, is_lasting)), "{text}");
     }
+}
+
+#[test]
+fn a_statement_that_needs_its_conversation_is_not_understood() {
+    for text in [
+        "we never commit the lock file",
+        "we don't branch on the client if we can avoid it",
+        "each day is named like this: 2026-01-31.md",
+        "we store it in this repository: the cache is in cache/index.bin",
+        "use `rg`, never `grep`",
+    ] {
+        assert!(is_understood(text), "{text}");
+    }
+    for text in [
+        "make sure that once there are more agents this won't name one",
+        "those names must be sorted",
+        "okay so main got merged..we should keep it up to date",
+        "the count is wrong, as it has the steps (or the parts",
+        "but we don't need both lists",
+        "it comes from the log",
+        "we have one list…",
+    ] {
+        assert!(!is_understood(text), "{text}");
+    }
+    assert!(brief("we follow the main branch convention hey").is_opinion && !brief("the order is right").is_opinion);
+    let lasting = |text| second(text, PromptSource::Typed).is_some_and(|statement| statement.is_strong && statement.is_lasting);
+    assert!(lasting("no, wrong. the config is in config/app.toml"));
+    assert!(!lasting("the log is in /home/ada/x/y.log") && !lasting("the work is in progress now"));
 }
 
 #[test]

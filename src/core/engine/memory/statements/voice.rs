@@ -21,7 +21,7 @@ const DOCUMENT_SPANS: usize = 4;
 /// Number of slashes from which a word is a path or an address.
 const ADDRESS_SLASHES: usize = 2;
 /// Number of spaces before a line that the terminal wrapped, or that is code.
-const INDENT: usize = 4;
+const INDENT: usize = 2;
 
 /// First characters of lines that a terminal, a diff, a quotation or a table shows.
 const OUTPUT_STARTS: [char; 18] = ['$', '%', '+', '<', '=', '>', '@', '|', '│', '└', '├', '─', '⎿', '●', '⏺', '❯', '➜', '✻'];
@@ -35,7 +35,8 @@ pub(super) struct Voice<'a> {
     pub pasted_bytes: usize,
 }
 
-/// Returns the user's own sentences in a prompt; none if it is a document. Lines that `is_known` in the session are quotations.
+/// Returns the user's own sentences in a prompt; none if it is a document. Lines and sentences that `is_known` in the session are
+/// quotations.
 pub(super) fn voice<'a>(prompt: &'a str, is_known: &dyn Fn(&str) -> bool) -> Voice<'a> {
     let mut found = Voice::default();
     let headings = prompt.lines().filter(|line| is_heading(line)).count();
@@ -74,7 +75,8 @@ pub(super) fn voice<'a>(prompt: &'a str, is_known: &dyn Fn(&str) -> bool) -> Voi
     let own: Vec<Vec<&str>> = all.into_iter().filter(|paragraph| !found.drops(paragraph)).collect();
     let lines: Vec<&str> = own.concat().into_iter().filter(|line| !found.drops(&[line])).collect();
     if !found.drops(&lines) {
-        found.sentences = lines.into_iter().flat_map(sentences).filter(|sentence| !is_of_others(sentence)).collect();
+        let is_own = |sentence: &&str| !is_of_others(sentence) && !is_known(sentence);
+        found.sentences = lines.into_iter().flat_map(sentences).filter(is_own).collect();
     }
     found
 }
@@ -190,19 +192,31 @@ pub(super) fn sentences(line: &str) -> Vec<&str> {
 
 /// Number of recent lines that are known, as their hashes.
 const KNOWN_LINES: usize = 1024;
+/// Maximum number of bytes of what the agent said.
+const SAID_BYTES: usize = 8 << 10;
 /// Number of lines of one text that are added: a longer one is rarely quoted from its middle.
 const LINES_OF_TEXT: usize = 400;
 /// Minimum length of a line in bytes: shorter ones repeat by chance.
 const SHORTEST_LINE: usize = 24;
 
-/// Hashes of recent lines of answers, tool results and insertions.
+/// Hashes of recent lines of answers, tool results and insertions, and the words of the last answers.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct QuotedLines {
     hashes: Vec<u64>,
     next: usize,
+    /// The end of what the agent said, in lower case and without marks: a prompt can have any part of it.
+    said: String,
 }
 
 impl QuotedLines {
+    /// Adds what the agent says.
+    pub fn add_said(&mut self, text: &str) {
+        self.add(text);
+        self.said.push_str(&bare_words(text));
+        let surplus = self.said.len().saturating_sub(SAID_BYTES);
+        self.said.drain(..self.said.ceil_char_boundary(surplus));
+    }
+
     pub fn add(&mut self, text: &str) {
         for hash in text.lines().take(LINES_OF_TEXT).filter_map(hash_of) {
             if self.hashes.len() < KNOWN_LINES {
@@ -214,9 +228,16 @@ impl QuotedLines {
         }
     }
 
-    pub fn has(&self, line: &str) -> bool {
-        hash_of(line).is_some_and(|hash| self.hashes.contains(&hash))
+    /// Returns true if a line or a sentence is one of these lines, or a part of what the agent said.
+    pub fn has(&self, text: &str) -> bool {
+        hash_of(text).is_some_and(|hash| self.hashes.contains(&hash) || self.said.contains(&bare_words(text)))
     }
+}
+
+/// Returns the words of a text in lower case, each with a space before it, and a space at the end.
+fn bare_words(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.flat_map(|word| [" ".to_owned(), word.to_lowercase()]).chain([" ".to_owned()]).collect()
 }
 
 /// Returns the hash of a line without the marks and spaces at its ends; `None` if it is short.
@@ -278,5 +299,8 @@ mod tests {
         }
         assert!(!lines.has("a line that is long enough to know"));
         assert_eq!(lines.hashes.len(), KNOWN_LINES);
+        lines.add_said("The **start** is known. It is\nread from `full.log` there.");
+        assert!(lines.has("the start is known. It is read") && lines.has("is read from full.log there"));
+        assert!(!lines.has("It is read from the other log"));
     }
 }
