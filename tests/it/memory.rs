@@ -449,9 +449,9 @@ fn review_asks_about_what_a_text_would_tell_and_counts_the_rest() {
     sandbox.write(".aperture/memory/factual/user-prefs.md", &tree);
     let report = sandbox.json(&["memory", "review"], "aperture.memory-review/1");
     let asked: Vec<&str> = report["pending"].as_array().unwrap().iter().map(|memory| memory["id"].as_str().unwrap()).collect();
-    assert_eq!((asked.len(), asked[0], &report["later"]), (7, "memory-11", &serde_json::json!(2)));
+    assert_eq!((asked.len(), asked[0], &report["later"]), (7, "memory-11", &serde_json::json!(4)));
     assert!(!asked.contains(&"memory-9") && !asked.contains(&"memory-10"), "{asked:?}");
-    assert!(sandbox.text(&["memory", "review"]).starts_with("7 of 9 pending\n"));
+    assert!(sandbox.text(&["memory", "review"]).starts_with("7 of 11 pending\n"));
 }
 
 #[test]
@@ -504,6 +504,28 @@ fn words_of_one_project_are_not_told_in_others() {
     assert!(text.contains(&format!("Written or accepted by the user:\n#user-1 {rule}\n")), "{text}");
 }
 
+/// The commands that are printed name the project, so that they can be run as printed.
+#[test]
+fn hints_name_the_project_that_was_named() {
+    let sandbox = Sandbox::new();
+    let other = sandbox.project.join("an other");
+    fs::create_dir_all(other.join(".git")).unwrap();
+    let of_other = |words: &[&str]| sandbox.text(&[&["memory"], words, &["--project", other.to_str().unwrap()]].concat());
+    of_other(&["add", "Use tabs."]);
+    let printed = of_other(&["forget", "1"]);
+    let option = "--project 'PROJECT/an other'";
+    assert!(printed.contains(&format!("to undo: aperture memory {option} undo 2\n")), "{printed}");
+    of_other(&["undo", "2"]);
+    of_other(&["review", "--reject", "1"]);
+    assert!(of_other(&["stats"]).contains("1 archived; 0 by hand, 0 accepted"), "a rejection is not an edit");
+    let error = sandbox.run(&["memory", "why", "9", "--project", other.to_str().unwrap()]).stderr;
+    assert!(error.contains(&format!("aperture memory {option} list --retired")), "{error}");
+    let gone = sandbox.project.join("gone/place");
+    said_in(&sandbox, 1, gone.to_str().unwrap(), "we always squash before a merge");
+    let refused = sandbox.run(&["memory", "init", "--in-project", "--project", gone.to_str().unwrap()]);
+    assert!(refused.stderr.contains("is not a directory") && !gone.exists(), "{}", refused.stderr);
+}
+
 /// A directory that contains repositories is not their project; a worktree in a repository belongs to it.
 #[test]
 fn a_directory_has_no_entries_of_the_repositories_below_it() {
@@ -542,7 +564,8 @@ fn a_directory_has_no_entries_of_the_repositories_below_it() {
     let project = below("shop").to_string_lossy().into_owned();
     for lines in [&["memory", "--project", &project][..], &["memory", "list", "--project", &project]] {
         let listed = sandbox.text(lines);
-        assert!(listed.ends_with("2 more entries of sessions that were not learned yet: aperture memory learn\n"), "{listed}");
+        let learn = "aperture memory --project PROJECT/shop learn";
+        assert!(listed.ends_with(&format!("2 more entries of sessions that were not learned yet: {learn}\n")), "{listed}");
     }
 }
 

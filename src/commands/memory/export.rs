@@ -18,7 +18,8 @@ pub fn run(memories: &Memories<'_>, format: &str, output: Option<&Path>, is_dry_
     let mut report = MemoryExportReport { file: None, memories: active.len(), changed: false, dry_run: is_dry_run, section };
     let Some(output) = output else {
         if let Some(name) = instructions_file(format) {
-            env.note(&format!("to write it: aperture memory export --format {format} --output {name}"));
+            let option = &memories.option;
+            env.note(&format!("to write it: aperture memory{option} export --format {format} --output {name}"));
         }
         return env.print(&report);
     };

@@ -4,9 +4,9 @@
 use super::report::MemoryChangeReport;
 use super::run::{Memories, problems, word};
 use crate::app::{CommandError, ErrorKind};
-use crate::memory::{MemoryError, Tree, worked_files};
+use crate::memory::{MemoryError, MemoryProject, Tree, worked_files};
 use crate::model::MemoryScope;
-use crate::workspace::named_directory;
+use crate::workspace::{absolute, named_directory};
 use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -28,12 +28,16 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
         if in_project && !is_dry_run {
             memories.accept(&place)?;
         }
-        return env.print(&MemoryChangeReport { done, dry_run: is_dry_run, ..MemoryChangeReport::default() });
+        return memories.print(MemoryChangeReport { done, dry_run: is_dry_run, ..MemoryChangeReport::default() });
     }
     if memories.project.sessions.is_some() {
         let error = anyhow!("a folder of sessions is not a project");
         return Err(CommandError::new(ErrorKind::Usage, error)
             .hint("name the project directory: aperture memory init --in-project --project DIRECTORY"));
+    }
+    if !env.is_directory(&memories.project.root) {
+        let error = anyhow!("{} is not a directory", memories.project.root.display());
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("name the project directory, or create it"));
     }
     let old = memories.read(MemoryScope::Project)?;
     let entries = writable(&old)?;
@@ -58,14 +62,17 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
         let count = if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
         report.hints.push(format!("{count} copied; the old tree stays in {}", place.directory.display()));
     }
-    env.print(&report)
+    memories.print(report)
 }
 
 /// Copies the entries of another project: of the directory that this one had before it was moved.
 pub fn take_over(memories: &Memories<'_>, from: &Path, is_dry_run: bool) -> Result<(), CommandError> {
     let env = memories.env;
     let directory = named_directory(env.disk, &env.directory, from);
-    let other = memories.of(memories.project_at(&directory));
+    // A worktree can have a tree from the time before it shared that of its repository.
+    let own = MemoryProject { root: absolute(env.disk, &directory), sessions: None };
+    let has_own = env.disk.list(&own.tree_in_data(memories.data()).directory).is_ok();
+    let other = memories.of(if has_own { own } else { memories.project_at(&directory) });
     let place = other.place(MemoryScope::Project);
     if place == memories.place(MemoryScope::Project) {
         let error = anyhow!("{} is this project", directory.display());
@@ -77,13 +84,15 @@ pub fn take_over(memories: &Memories<'_>, from: &Path, is_dry_run: bool) -> Resu
     let entries = writable(&old)?;
     if entries == 0 {
         let error = anyhow!("{} has no memories: {} has no entry", directory.display(), place.directory.display());
-        return Err(CommandError::new(ErrorKind::Refused, error).hint("to learn from its sessions: aperture memory learn"));
+        let hint = format!("to learn from its sessions: aperture memory learn --project {}", word(&directory));
+        return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
     }
     let updated = memories.change(MemoryScope::Project, is_dry_run, &mut |tree| Ok(tree.take_from(&old)?))?;
     let hints = vec![format!("the old tree stays in {}", place.directory.display())];
     let done = format!("entries of {} taken over: {}", directory.display(), updated.changes.len());
     let (operation, changes) = (updated.operation, updated.changes);
-    env.print(&MemoryChangeReport { done, operation, dry_run: is_dry_run, changes, hints, problems: problems(&old.problems) })
+    let problems = problems(&old.problems);
+    memories.print(MemoryChangeReport { done, operation, dry_run: is_dry_run, changes, hints, problems })
 }
 
 /// Returns the number of entries of a tree that is to be copied.

@@ -17,7 +17,8 @@ use std::collections::BTreeSet;
 /// Prints the trees.
 pub fn trees(memories: &Memories<'_>) -> Result<(), CommandError> {
     let trees = memories.read_all()?.iter().map(view).collect();
-    memories.env.print(&MemoryTreesReport { trees, moved: offer(memories), unlearned: unlearned(memories)? })
+    let option = memories.option.clone();
+    memories.env.print(&MemoryTreesReport { trees, moved: offer(memories), unlearned: unlearned(memories)?, option })
 }
 
 /// Returns the number of entries that no tree has yet, because their sessions were not learned.
@@ -64,7 +65,8 @@ pub fn run(memories: &Memories<'_>, arguments: &ListArguments) -> Result<(), Com
     };
     let is_part = arguments.state.is_some() || arguments.kind.is_some() || file.is_some();
     let unlearned = if is_part { 0 } else { unlearned(memories)? };
-    let mut report = MemoryListReport { is_lines: arguments.json_lines, unlearned, ..all(memories)? };
+    let option = memories.option.clone();
+    let mut report = MemoryListReport { is_lines: arguments.json_lines, unlearned, option, ..all(memories)? };
     report.memories.retain(is_wanted);
     if arguments.json_lines || memories.env.json {
         expand(memories, &mut report.memories);
@@ -152,7 +154,7 @@ pub fn stats(memories: &Memories<'_>) -> Result<(), CommandError> {
         states: MemoryState::ALL.map(|state| (state, by_state(state))).to_vec(),
         kinds: MemoryKind::ALL.map(|kind| (kind, by_kind(kind))).into_iter().filter(|(_, count)| *count > 0).collect(),
         by_hand: all.iter().filter(|memory| memory.is_by_hand()).count(),
-        edited: all.iter().filter(|memory| memory.is_edited && !memory.is_by_hand()).count(),
+        edited: all.iter().filter(|memory| memory.is_edited && !memory.is_by_hand() && !memory.state.is_retired()).count(),
         sightings: active.iter().map(|memory| u64::from(memory.sightings)).sum(),
         repeated: active.iter().filter(|memory| memory.sessions > 1).count(),
         with_evidence: active.iter().filter(|memory| !memory.evidence.is_empty()).count(),

@@ -67,7 +67,8 @@ pub fn ask(memories: &Memories<'_>, report: MemoryReviewReport) -> Result<(), Co
         print(&format!("  {}\n\n", done.unwrap_or_else(|error| format!("not done: {:#}", error.source))))?;
     }
     let left = questions.len() - asked;
-    let undo = if decided > 0 { "; to undo: aperture memory undo" } else { "" };
+    let undo = format!("; to undo: aperture memory{} undo", memories.option);
+    let undo = if decided > 0 { &*undo } else { "" };
     print(&format!("{decided} decided, {} later{undo}\n", asked - decided + left))
 }
 

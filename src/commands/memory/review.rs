@@ -39,7 +39,7 @@ pub fn run(memories: &Memories<'_>, arguments: &ReviewArguments) -> Result<(), C
         let waiting = waiting(memories)?;
         return if waiting.has_questions() && can_ask(memories) { ask(memories, waiting) } else { memories.env.print(&waiting) };
     };
-    memories.env.print(&report)
+    memories.print(report)
 }
 
 /// Merges the second entry into the first, and returns the report.
@@ -70,7 +70,7 @@ pub fn rejected(memories: &Memories<'_>, names: &[String], is_dry_run: bool) -> 
 }
 
 fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> {
-    let mut report = MemoryReviewReport::default();
+    let mut report = MemoryReviewReport { option: memories.option.clone(), ..MemoryReviewReport::default() };
     let trees = memories.read_all()?;
     for tree in &trees {
         for memory in tree.memories().filter(|memory| !memory.state.is_retired()) {
@@ -82,7 +82,7 @@ fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> 
                     report.contradictions.push(MemoryContradiction { newer, older });
                 }
                 None if memory.is_refuted() => report.refuted.push(memory.clone()),
-                None if memory.state == MemoryState::Pending && is_question(memory) => report.pending.push(memory.clone()),
+                None if memory.state == MemoryState::Pending => report.pending.push(memory.clone()),
                 None => {}
             }
         }
@@ -90,7 +90,8 @@ fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> 
     compare(memories, &trees, &mut report);
     let newest = report.pending.iter().map(|memory| memory.last_seen).max().unwrap_or_default();
     report.pending.sort_by_cached_key(|memory| {
-        std::cmp::Reverse((memory.is_by_model, memory.sessions, memory.sightings, order_by_worth(memory, newest)))
+        let is_told = memory.is_by_model || is_comparable(memory);
+        std::cmp::Reverse((is_told, memory.is_by_model, memory.sessions, memory.sightings, order_by_worth(memory, newest)))
     });
     report.contradictions.truncate(QUESTIONS);
     report.refuted.truncate(QUESTIONS - report.contradictions.len());
@@ -105,7 +106,7 @@ pub fn compared(tree: &Tree) -> Vec<(&Memory, &Memory)> {
     let successor = |older: &Memory| older.superseded_by.and_then(|id| tree.find(id)).filter(|newer| !newer.state.is_retired());
     let replaced = tree.memories().filter(|memory| memory.state == MemoryState::Superseded);
     let mut pairs: Vec<_> = replaced.filter_map(|older| Some((older, successor(older)?))).collect();
-    let in_use = tree.memories().filter(|memory| !memory.state.is_retired() && is_question(memory));
+    let in_use = tree.memories().filter(|memory| !memory.state.is_retired() && is_comparable(memory));
     let statements: Vec<(&Memory, Topic)> = in_use.map(|memory| (memory, Topic::new(&memory.text))).collect();
     for (other, said) in &statements {
         let is_larger = |kept: &Memory| (kept.text.len(), other.id) > (other.text.len(), kept.id);
@@ -136,8 +137,8 @@ fn compare(memories: &Memories<'_>, trees: &[Tree], report: &mut MemoryReviewRep
     report.duplicates.truncate(QUESTIONS);
 }
 
-/// Returns true for an entry that a person can decide about: not for lists of commands and files, and statements of no composed text.
-fn is_question(memory: &Memory) -> bool {
+/// Returns true for an entry that is worth a comparison: not for lists of commands and files, and statements of no composed text.
+fn is_comparable(memory: &Memory) -> bool {
     let is_told = !memory.kind.is_statement() || may_be_told(memory);
     memory.is_by_model
         || is_told

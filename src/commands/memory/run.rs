@@ -25,31 +25,39 @@ pub const SCOPES: [MemoryScope; 2] = [MemoryScope::Project, MemoryScope::User];
 /// Executes a request about memories.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let memories = Memories::new(env, arguments.project.as_deref())?;
-    let print = |report: Result<MemoryChangeReport, CommandError>| env.print(&report?);
+    execute(&memories, arguments).map_err(|mut error| {
+        memories.name_project(&mut error.hints);
+        error
+    })
+}
+
+fn execute(memories: &Memories<'_>, arguments: &Arguments) -> Result<(), CommandError> {
+    let env = memories.env;
+    let print = |report: Result<MemoryChangeReport, CommandError>| memories.print(report?);
     match &arguments.action {
-        None => list::trees(&memories),
-        Some(Action::List(arguments)) => list::run(&memories, arguments),
-        Some(Action::Show { names }) => list::show(&memories, names),
-        Some(Action::Search(arguments)) => search::run(&memories, arguments),
-        Some(Action::Add(arguments)) => print(entries::added(&memories, arguments, &env.text(&arguments.text)?)),
+        None => list::trees(memories),
+        Some(Action::List(arguments)) => list::run(memories, arguments),
+        Some(Action::Show { names }) => list::show(memories, names),
+        Some(Action::Search(arguments)) => search::run(memories, arguments),
+        Some(Action::Add(arguments)) => print(entries::added(memories, arguments, &env.text(&arguments.text)?)),
         Some(Action::Edit { id, text, file, dry_run }) => {
-            print(entries::edited(&memories, id, text.as_deref(), file.as_deref(), *dry_run))
+            print(entries::edited(memories, id, text.as_deref(), file.as_deref(), *dry_run))
         }
         Some(Action::Forget { ids, all, user, dry_run }) => {
-            print(entries::forgotten(&memories, ids, all.then_some(*user), *dry_run))
+            print(entries::forgotten(memories, ids, all.then_some(*user), *dry_run))
         }
-        Some(Action::Pin { id, off, dry_run }) => print(entries::pinned(&memories, id, *off, *dry_run)),
-        Some(Action::Why { id }) => why::run(&memories, id),
-        Some(Action::Learn(arguments)) => learn::run(&memories, arguments),
-        Some(Action::Compose(arguments)) => compose::run(&memories, arguments),
-        Some(Action::Review(arguments)) => review::run(&memories, arguments),
-        Some(Action::Stats) => list::stats(&memories),
-        Some(Action::Export { format, output, dry_run }) => export::run(&memories, format, output.as_deref(), *dry_run),
-        Some(Action::Move { from, dry_run }) => init::take_over(&memories, from, *dry_run),
-        Some(Action::Init { in_project, dry_run }) => init::run(&memories, *in_project, *dry_run),
-        Some(Action::Log { limit }) => log::run(&memories, *limit),
-        Some(Action::Diff { operation }) => log::diff(&memories, *operation),
-        Some(Action::Undo { operation, user, dry_run }) => print(log::undone(&memories, *operation, *user, *dry_run)),
+        Some(Action::Pin { id, off, dry_run }) => print(entries::pinned(memories, id, *off, *dry_run)),
+        Some(Action::Why { id }) => why::run(memories, id),
+        Some(Action::Learn(arguments)) => learn::run(memories, arguments),
+        Some(Action::Compose(arguments)) => compose::run(memories, arguments),
+        Some(Action::Review(arguments)) => review::run(memories, arguments),
+        Some(Action::Stats) => list::stats(memories),
+        Some(Action::Export { format, output, dry_run }) => export::run(memories, format, output.as_deref(), *dry_run),
+        Some(Action::Move { from, dry_run }) => init::take_over(memories, from, *dry_run),
+        Some(Action::Init { in_project, dry_run }) => init::run(memories, *in_project, *dry_run),
+        Some(Action::Log { limit }) => log::run(memories, *limit),
+        Some(Action::Diff { operation }) => log::diff(memories, *operation),
+        Some(Action::Undo { operation, user, dry_run }) => print(log::undone(memories, *operation, *user, *dry_run)),
     }
 }
 
@@ -78,6 +86,8 @@ pub struct Memories<'a> {
     data: PathBuf,
     /// The origin of changes; `None` for that of the environment.
     actor: Option<MemoryActor>,
+    /// The option by which the request names its project, with a space before it; empty if it names none.
+    pub option: String,
 }
 
 impl<'a> Memories<'a> {
@@ -86,7 +96,8 @@ impl<'a> Memories<'a> {
     pub fn new(env: &'a Env, project: Option<&Path>) -> Result<Memories<'a>, CommandError> {
         let directory =
             project.map_or_else(|| env.directory.clone(), |project| named_directory(env.disk, &env.directory, project));
-        let memories = Memories::at(env, &directory)?;
+        let option = project.map_or_else(String::new, |project| format!(" --project {}", word(project)));
+        let memories = Memories { option, ..Memories::at(env, &directory)? };
         if project.is_none() || env.is_directory(&directory) || memories.is_known(&directory) {
             return Ok(memories);
         }
@@ -105,7 +116,7 @@ impl<'a> Memories<'a> {
     pub fn at(env: &'a Env, directory: &Path) -> Result<Memories<'a>, CommandError> {
         let data = env.store_directory()?;
         let project = MemoryProject::find(env.disk, &env.places, &data, directory);
-        Ok(Memories { env, project, data, actor: None })
+        Ok(Memories { env, project, data, actor: None, option: String::new() })
     }
 
     pub fn data(&self) -> &Path {
@@ -114,12 +125,25 @@ impl<'a> Memories<'a> {
 
     /// Returns the same trees, with another origin of changes.
     pub fn by(&self, actor: MemoryActor) -> Memories<'a> {
-        Memories { env: self.env, project: self.project.clone(), data: self.data.clone(), actor: Some(actor) }
+        Memories { actor: Some(actor), option: self.option.clone(), ..self.of(self.project.clone()) }
     }
 
     /// Returns the trees of another project.
     pub fn of(&self, project: MemoryProject) -> Memories<'a> {
-        Memories { env: self.env, project, data: self.data.clone(), actor: self.actor }
+        Memories { env: self.env, project, data: self.data.clone(), actor: self.actor, option: String::new() }
+    }
+
+    /// Adds the option of the project to the commands in hints, so that they can be run as printed.
+    fn name_project(&self, hints: &mut [String]) {
+        const COMMAND: &str = "aperture memory";
+        for hint in hints.iter_mut().filter(|hint| !hint.contains("--project")) {
+            *hint = hint.replace(COMMAND, &format!("{COMMAND}{}", self.option));
+        }
+    }
+
+    pub fn print(&self, mut report: MemoryChangeReport) -> Result<(), CommandError> {
+        self.name_project(&mut report.hints);
+        self.env.print(&report)
     }
 
     pub fn project_at(&self, directory: &Path) -> MemoryProject {

@@ -63,13 +63,16 @@ pub struct MemoryTreesReport {
     pub moved: Option<String>,
     /// Number of entries of sessions that were not learned yet, which a new session receives too.
     pub unlearned: usize,
+    /// The option that names the project, in commands.
+    #[serde(skip)]
+    pub option: String,
 }
 
 /// Adds the line about entries that no tree has yet.
-fn unlearned(text: &mut String, count: usize) {
+fn unlearned(text: &mut String, count: usize, option: &str) {
     if count > 0 {
         let entries = if count == 1 { "1 more entry".to_owned() } else { format!("{count} more entries") };
-        line(text, &format!("{entries} of sessions that were not learned yet: aperture memory learn"));
+        line(text, &format!("{entries} of sessions that were not learned yet: aperture memory{option} learn"));
     }
 }
 
@@ -96,7 +99,7 @@ impl Report for MemoryTreesReport {
             }
             problems(&mut text, style, &tree.problems);
         }
-        unlearned(&mut text, self.unlearned);
+        unlearned(&mut text, self.unlearned, &self.option);
         self.moved.iter().for_each(|offer| line(&mut text, &printable(offer)));
         text
     }
@@ -121,6 +124,9 @@ pub struct MemoryListReport {
     pub problems: Vec<MemoryProblem>,
     /// Number of entries of sessions that were not learned yet; 0 for a part of a list.
     pub unlearned: usize,
+    /// The option that names the project, in commands.
+    #[serde(skip)]
+    pub option: String,
     /// True if whole texts and metadata are written.
     #[serde(skip)]
     pub is_full: bool,
@@ -170,7 +176,7 @@ impl Report for MemoryListReport {
             }
             memory_entry(&mut text, style, memory, widest, self.is_full);
         }
-        unlearned(&mut text, self.unlearned);
+        unlearned(&mut text, self.unlearned, &self.option);
         problems(&mut text, style, &self.problems);
         text
     }
@@ -368,6 +374,9 @@ pub struct MemoryReviewReport {
     pub losses: Vec<MemoryLoss>,
     /// Pairs of which a local model says that one has all that the other says.
     pub duplicates: Vec<MemoryDuplicate>,
+    /// The option that names the project, in commands.
+    #[serde(skip)]
+    pub option: String,
 }
 
 /// A question of a local model: a memory that says nothing that another one does not say.
@@ -413,12 +422,13 @@ impl Report for MemoryReviewReport {
         for MemoryLoss { newer, older, lost, written_by } in &self.losses {
             let question = format!("{} replaced {}, which also said: {lost}", newer.name(), older.name());
             line(&mut text, &format!("{question} ({})", crate::engine::sidecar::written_by(written_by)));
-            line(&mut text, &format!("  to add it: aperture memory edit {}", newer.name()));
+            line(&mut text, &format!("  to add it: aperture memory{} edit {}", self.option, newer.name()));
         }
         for MemoryDuplicate { kept, other, written_by } in &self.duplicates {
             let question = format!("{} says all that {} says: {}", kept.name(), other.name(), first_line(&other.text));
             line(&mut text, &format!("{question} ({})", crate::engine::sidecar::written_by(written_by)));
-            line(&mut text, &format!("  to merge them: aperture memory review --merge {} {}", kept.name(), other.name()));
+            let merge = format!("aperture memory{} review --merge {} {}", self.option, kept.name(), other.name());
+            line(&mut text, &format!("  to merge them: {merge}"));
         }
         if !self.has_questions() {
             return "nothing to review\n".to_owned();
@@ -450,12 +460,8 @@ impl Report for MemoryReviewReport {
         }
         let entries = || self.contradictions.iter().map(|pair| &pair.newer).chain(&self.refuted).chain(&self.pending);
         if let Some(first) = entries().next().map(|memory| memory.name()) {
-            line(
-                &mut text,
-                &format!(
-                    "to keep one: aperture memory review --accept {first}; to drop it: aperture memory review --reject {first}"
-                ),
-            );
+            let review = format!("aperture memory{} review", self.option);
+            line(&mut text, &format!("to keep one: {review} --accept {first}; to drop it: {review} --reject {first}"));
         }
         text
     }
@@ -472,7 +478,7 @@ pub struct MemoryStatsReport {
     pub kinds: Vec<(MemoryKind, usize)>,
     /// Number of entries without metadata.
     pub by_hand: usize,
-    /// Number of entries whose text a person wrote.
+    /// Number of entries in use whose text a person wrote or accepted.
     pub edited: usize,
     /// Number of sightings of active entries.
     pub sightings: u64,
@@ -508,7 +514,7 @@ impl Report for MemoryStatsReport {
                 lead = " ".repeat(NAMES);
             }
         };
-        row("entries", format!("{}; {} by hand, {} edited", states.join(", "), self.by_hand, self.edited));
+        row("entries", format!("{}; {} by hand, {} accepted", states.join(", "), self.by_hand, self.edited));
         let kinds: Vec<String> = self.kinds.iter().map(|(kind, count)| format!("{count} {}", kind.name())).collect();
         row("kinds", if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") });
         let share = |count: usize| if active == 0 { "0 %".to_owned() } else { percent(count as f64 / active as f64) };
