@@ -38,8 +38,8 @@ pub struct MemoryProject {
 }
 
 impl MemoryProject {
-    /// Returns the project of a directory: the nearest one above it with memories or a repository, or the directory itself. A
-    /// folder of sessions is that of its project, if this exists.
+    /// Returns the project of a directory: the nearest one above it with memories or a repository, or the directory itself. All worktrees of
+    /// a repository are its main checkout, and a folder of sessions is that of its project, if these exist.
     pub fn find(disk: &dyn Disk, places: &Places, data: &Path, directory: &Path) -> MemoryProject {
         let directory = absolute(disk, directory);
         if is_folder_of_sessions(disk, places, &directory) {
@@ -54,12 +54,11 @@ impl MemoryProject {
         MemoryProject { root: root_of(disk, data, &directory), sessions: None }
     }
 
-    /// Returns true if a directory below the root is a part of the project: it is in its repository or in a worktree of this. Below a root
-    /// that does not exist here, every directory is.
+    /// Returns true if a directory is a part of the project: it is in its repository or in a worktree of this. Of a root that does not exist
+    /// here, every directory below is.
     pub fn has_part(&self, disk: &dyn Disk, data: &Path, directory: &Path) -> bool {
-        let root = root_of(disk, data, &absolute(disk, directory));
-        let is_own = |root: &Path| root == self.root;
-        !exists(disk, &self.root) || is_own(&root) || is_own(&MemoryProject { root, sessions: None }.main_checkout(disk))
+        let directory = absolute(disk, directory);
+        if exists(disk, &self.root) { root_of(disk, data, &directory) == self.root } else { directory.starts_with(&self.root) }
     }
 
     /// Returns the place of the project's tree: in the project if there is one, else among the data of aperture.
@@ -70,11 +69,7 @@ impl MemoryProject {
 
     /// Returns the directory that all worktrees of the project's repository have in common: that of its main checkout, if git names one.
     pub fn main_checkout(&self, disk: &dyn Disk) -> PathBuf {
-        let linked = read_head(disk, &self.root.join(".git"), LINK_BYTES).unwrap_or_default();
-        let linked = String::from_utf8_lossy(&linked).lines().find_map(|line| Some(line.strip_prefix("gitdir: ")?.to_owned()));
-        let folder = linked.map(|linked| absolute(disk, &self.root.join(linked.trim())));
-        let worktrees = folder.as_deref().and_then(Path::parent).filter(|folder| folder.ends_with("worktrees"));
-        worktrees.and_then(|folder| folder.parent()?.parent()).unwrap_or(&self.root).to_owned()
+        main_checkout(disk, &self.root)
     }
 
     pub fn tree_in_project(&self) -> TreePlace {
@@ -139,9 +134,23 @@ fn has_tree(disk: &dyn Disk, data: &Path, directory: &Path) -> bool {
 }
 
 fn root_of(disk: &dyn Disk, data: &Path, directory: &Path) -> PathBuf {
-    let with_tree = directory.ancestors().find(|above| has_tree(disk, data, above));
-    let with_repository = || directory.ancestors().find(|above| exists(disk, &above.join(".git")));
-    with_tree.or_else(with_repository).unwrap_or(directory).to_owned()
+    // The last ancestor of a relative path is the directory in which aperture runs.
+    let mut above = directory.ancestors().filter(|above| !above.as_os_str().is_empty());
+    let with_tree = above.clone().find(|above| has_tree(disk, data, above));
+    let with_repository = || {
+        let root = above.find(|above| exists(disk, &above.join(".git")))?;
+        // A bare repository has no checkout.
+        Some(main_checkout(disk, root)).filter(|main| exists(disk, &main.join(".git"))).or_else(|| Some(root.to_owned()))
+    };
+    with_tree.map(Path::to_owned).or_else(with_repository).unwrap_or_else(|| directory.to_owned())
+}
+
+fn main_checkout(disk: &dyn Disk, root: &Path) -> PathBuf {
+    let linked = read_head(disk, &root.join(".git"), LINK_BYTES).unwrap_or_default();
+    let linked = String::from_utf8_lossy(&linked).lines().find_map(|line| Some(line.strip_prefix("gitdir: ")?.to_owned()));
+    let folder = linked.map(|linked| absolute(disk, &root.join(linked.trim())));
+    let worktrees = folder.as_deref().and_then(Path::parent).filter(|folder| folder.ends_with("worktrees"));
+    worktrees.and_then(|folder| folder.parent()?.parent()).unwrap_or(root).to_owned()
 }
 
 fn exists(disk: &dyn Disk, path: &Path) -> bool {

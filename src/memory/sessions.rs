@@ -10,9 +10,10 @@ use crate::workspace::{
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// A session file, and what it teaches.
 #[derive(Debug)]
@@ -65,6 +66,9 @@ pub fn sessions_of(
 ) -> Vec<(Found, Identity)> {
     let directories = index.directories();
     let own = Project::at(disk, &project.root);
+    let is_gone = disk.identify(&project.root).is_err();
+    // Many sessions have the same directory.
+    let parts: Mutex<HashMap<PathBuf, bool>> = Mutex::default();
     // The home of the user has all folders of clients below it, and can have a copy of a session.
     let is_of_client = project.sessions.as_ref().is_some_and(|folder| is_of_client(disk, places, folder));
     let is_inside = |found: &Found| {
@@ -74,9 +78,17 @@ pub fn sessions_of(
         let is_in_folder = || project.sessions.as_ref().is_some_and(is_in);
         // A folder can have the sessions of several projects; those of one that does not exist here are known by the folder only.
         let by_folder = directory.is_none() || project.sessions.as_ref() == Some(&project.root);
-        let is_part = || directory.as_deref().is_none_or(|directory| project.has_part(disk, data, directory));
+        let is_part = |directory: &Path| {
+            let known = parts.lock().unwrap_or_else(PoisonError::into_inner).get(directory).copied();
+            known.unwrap_or_else(|| {
+                let is_part = project.has_part(disk, data, directory);
+                parts.lock().unwrap_or_else(PoisonError::into_inner).insert(directory.to_owned(), is_part);
+                is_part
+            })
+        };
         own.holds(disk, found, directory.as_deref())
-            || own.covers(disk, found, directory.as_deref()) && is_part()
+            || is_gone && own.covers(disk, found, directory.as_deref())
+            || directory.as_deref().is_some_and(is_part)
             || by_folder && is_in_folder()
     };
     let mut found: Vec<(Found, Identity)> = find_all(disk, places, skipped);

@@ -555,6 +555,10 @@ fn a_directory_has_no_entries_of_the_repositories_below_it() {
         ["squash", "cache", "sorted"].map(|word| text.contains(word))
     };
     assert_eq!((told(""), told("shop"), told("mail")), ([false; 3], [true, true, false], [false, false, true]));
+    // A worktree shares the memory of its repository, and a session teaches one project.
+    assert_eq!(told("shop/.trees/1"), told("shop"));
+    let learned = sandbox.text(&["memory", "learn", "--all", "--dry-run"]);
+    assert!(learned.contains("2 sessions: 2 added") && !learned.contains(".trees"), "{learned}");
     // A copy of a session makes its folder one of sessions, but not those below it.
     let copy = "{\"type\":\"user\",\"uuid\":\"u1\",\"sessionId\":\"s\",\"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n";
     let home = sandbox.home.to_string_lossy().into_owned();

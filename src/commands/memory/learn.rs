@@ -37,7 +37,7 @@ pub fn run(memories: &Memories<'_>, arguments: &LearnArguments) -> Result<(), Co
     };
     let mut report = changed(done, updated, arguments.dry_run);
     report.hints.extend(offer(memories));
-    memories.env.print(&report)
+    memories.print(report)
 }
 
 /// Merges candidates into the tree of the project.
@@ -107,8 +107,7 @@ impl Said {
         }
     }
 
-    /// Returns those that sessions of different projects hold. A session counts for its own project only, although projects above it
-    /// learn from it too.
+    /// Returns those that sessions of different projects hold.
     fn in_several_projects(self) -> Vec<Candidate> {
         let are_apart = |one: &Sighting, other: &Sighting| {
             let projects = self.projects.get(&one.session).zip(self.projects.get(&other.session));
@@ -126,6 +125,7 @@ impl Said {
     }
 }
 
+/// Returns the projects of all sessions, so that each session teaches one.
 fn projects(env: &Env, memories: &Memories<'_>) -> Vec<MemoryProject> {
     let found = find_all(env.disk, &env.places, &mut |path, error| env.note_skipped(path, &error));
     let directories = env.memory_index().directories();
@@ -139,5 +139,11 @@ fn projects(env: &Env, memories: &Memories<'_>) -> Vec<MemoryProject> {
             projects.push(project);
         }
     }
+    // A directory below a project that does not exist here is a part of it.
+    let roots: Vec<MemoryProject> = projects.clone();
+    let is_part = |project: &MemoryProject, of: &MemoryProject| {
+        of.root != project.root && of.has_part(env.disk, memories.data(), &project.root)
+    };
+    projects.retain(|project| !roots.iter().any(|root| is_part(project, root)));
     projects
 }
