@@ -311,9 +311,8 @@ impl Reader {
 
     /// Returns true if a `;` may follow: not after another operator, nor after the word before a block of commands.
     fn is_complete(&self) -> bool {
-        let last = match (&self.word, self.parts.last()) {
-            (Some(word), _) | (None, Some(Part::Word(word) | Part::Target(word))) => word,
-            _ => return false,
+        let ((Some(last), _) | (None, Some(Part::Word(last) | Part::Target(last)))) = (&self.word, self.parts.last()) else {
+            return false;
         };
         !["then", "do", "else", "in", "{", "!"].contains(&&*last.text)
     }
