@@ -80,19 +80,12 @@ fn from_statements(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
     let mut known: FxHashSet<(&str, i64)> = FxHashSet::default();
     let mut found = Vec::new();
     for (id, facts) in sessions {
-        let is_new = |statement: &&Statement| !known.contains(&(&*statement.row, statement.time)) && may_outlive(statement);
+        let is_new = |statement: &&Statement| !known.contains(&(&*statement.row, statement.time)) && !is_torn(&statement.text);
         let own: Vec<&Statement> = facts.statements.found.iter().filter(is_new).collect();
         known.extend(own.iter().map(|statement| (&*statement.row, statement.time)));
         found.extend(own.into_iter().map(|statement| from_statement(id, statement)));
     }
     found
-}
-
-/// Returns true for what is not only about its task: a question, an opinion and a passing remark are, and so is what is torn, or needs its
-/// conversation without a clear sign.
-fn may_outlive(statement: &Statement) -> bool {
-    let is_clear = statement.is_strong || statement.is_lasting && is_understood(&statement.text);
-    is_clear && !is_torn(&statement.text) && !brief(&statement.text).asks_or_opines()
 }
 
 fn from_statement(session: &str, statement: &Statement) -> Candidate {
@@ -110,7 +103,8 @@ fn from_statement(session: &str, statement: &Statement) -> Candidate {
         kind: statement.kind,
         text,
         // Another statement waits for a second one.
-        is_strong: statement.is_strong && is_understood(&statement.text),
+        is_strong: is_understood(&statement.text)
+            && (statement.is_strong || statement.is_lasting && brief(&statement.text).is_all_of(&statement.text)),
         sightings: vec![Sighting { session: session.to_owned(), block, row, time }],
     }
 }

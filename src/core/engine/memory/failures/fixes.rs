@@ -8,7 +8,7 @@ use crate::engine::mask;
 use crate::model::{BlockNumber, Conventions, Key, TraceContent, TraceEvent, TraceResult};
 use crate::text::command_heads::{heads, is_trivial, without_wrappers, wrapper};
 use crate::text::cut::cut;
-use crate::text::shell::{SimpleCommand, Word};
+use crate::text::shell::SimpleCommand;
 use call_form::{CallForm, MIN_MEMBER, is_word_in, options};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -376,15 +376,13 @@ impl Waiting {
         self.tried.extend(form.same_head(head).take(MAX_STEPS.saturating_sub(self.tried.len())).cloned());
     }
 
-    /// Returns true if a change of the call is not what made it work: a call with the same change failed, or another command changed
-    /// something, and the error quotes nothing that the change took away.
+    /// Returns true if a change of the call is not what made it work: a call with the same change failed.
     fn is_refuted(&self, change: &Change) -> bool {
         let has = |call: &SimpleCommand, word: &String| call.words.iter().any(|known| shown(known) == *word);
         let has_change = |call: &SimpleCommand| {
             change.added.iter().all(|word| has(call, word)) && !change.removed.iter().any(|word| has(call, word))
         };
-        let is_quoted = |word: &String| is_word_in(word, &self.failure.shown_line);
-        self.tried.iter().any(has_change) || !self.steps.is_empty() && !change.removed.iter().any(is_quoted)
+        self.tried.iter().any(has_change)
     }
 
     fn outcome(&self, worked: &CallForm) -> Outcome {
@@ -451,7 +449,7 @@ impl Waiting {
         {
             let is_same_program = program(head) == program(other);
             let is_replaced = self.failure.missing_program.is_some() && replaced_program(failed, command).is_some();
-            let is_moved = is_same_program && self.failure.is_clear && self.is_same_act(failed, command);
+            let is_moved = is_same_program && self.failure.is_clear && self.is_named_in(failed, command);
             if is_replaced || is_moved {
                 let program = replaced_program(failed, command).unwrap_or_else(|| other.clone());
                 return Outcome::Resolved {
@@ -465,16 +463,15 @@ impl Waiting {
         Outcome::Unrelated
     }
 
-    /// Returns true if another subcommand takes the same arguments, one of which the error names.
-    fn is_same_act(&self, failed: &SimpleCommand, worked: &SimpleCommand) -> bool {
-        let (failed, worked) = (without_wrappers(&failed.words), without_wrappers(&worked.words));
-        let shared = failed.iter().zip(worked).take_while(|(one, other)| one == other).count();
-        let (arguments, others) = (failed.get(shared + 1..).unwrap_or_default(), worked.get(shared + 1..).unwrap_or_default());
-        let named = |word: &Word| {
-            let is_name = !word.is_text && !word.text.starts_with('-') && word.text.len() >= MIN_MEMBER;
-            is_name && is_word_in(&word.text, &self.failure.shown_line)
-        };
-        arguments == others && arguments.iter().any(named) && !self.has_edit
+    /// Returns true if another command takes the argument that the error names.
+    fn is_named_in(&self, failed: &SimpleCommand, worked: &SimpleCommand) -> bool {
+        let arguments = failed
+            .words
+            .iter()
+            .skip(1)
+            .filter(|word| !word.is_text && !word.text.starts_with('-') && word.text.len() >= MIN_MEMBER);
+        let mut named = arguments.filter(|word| is_word_in(&word.text, &self.failure.shown_line));
+        named.any(|word| worked.words.contains(word)) && !self.has_edit
     }
 
     /// The same tool worked with another value of a member that the error names.
@@ -486,9 +483,8 @@ impl Waiting {
         let mut changes = named.filter_map(|(name, before)| {
             let after = worked.members.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
             match after {
-                // Another value is a cure only if the error says so; else it is that of another task.
-                Some(after) if after == before || !is_word_in(after, &self.failure.shown_line) => None,
-                Some(after) => Some((name, format!("give `{name}` the value `{after}`, not `{before}`"))),
+                Some(after) if after == before => None,
+                Some(after) => Some((name, format!("give `{name}` the form of `{after}`, not of `{before}`"))),
                 None => Some((name, format!("leave out `{name}`"))),
             }
         });
@@ -514,12 +510,9 @@ fn is_step(command: &SimpleCommand, head: &str) -> bool {
     /// Trivial programs that change files.
     const CHANGING: &[&str] = &["chmod", "cp", "ln", "mkdir", "mv", "rm", "touch"];
     /// Subcommands that only show something.
-    const SHOWING: &[&str] = &["diff", "help", "info", "list", "log", "ls", "show", "status", "version", "view"];
+    const SHOWING: &[&str] = &["diff", "help", "info", "list", "log", "ls", "remote", "show", "status", "version", "view"];
     let is_in_place = head == "sed" && command.words.iter().any(|word| word.text.starts_with("-i"));
     let changes = CHANGING.binary_search(&head).is_ok() || is_in_place;
-    if head == "git remote" && command.words.iter().skip(2).all(|word| word.text.starts_with('-')) {
-        return false;
-    }
     changes || !is_trivial(head) && head.rsplit(' ').next().is_none_or(|last| SHOWING.binary_search(&last).is_err())
 }
 

@@ -2,7 +2,7 @@
 
 use super::grammar;
 use super::sentence::{Mood, Sentence, clauses};
-use super::signals::{score, signals_of};
+use super::signals::{STATEMENT_THRESHOLD, score, signals_of};
 use super::voice::sentences;
 use crate::engine::content::rules::{Rule, rule};
 
@@ -18,25 +18,63 @@ pub struct Brief<'a> {
 }
 
 impl Brief<'_> {
+    /// Returns true if all of the text is printed, and none of it is a question or an opinion.
+    pub fn is_all_of(&self, text: &str) -> bool {
+        without_end(without_openers(text)) == self.text && !self.asks_or_opines()
+    }
+
     /// Returns true for a question, an opinion, or a wish for the task at hand.
     pub fn asks_or_opines(&self) -> bool {
         self.is_opinion || self.text.ends_with(['?', '？'])
     }
 }
 
-/// Returns a text without the words before its first sentence proper and without its last full stops, and what its clauses are. It is never
-/// cut between clauses: a question or a wish around a statement gives it its sense.
+/// A sentence at its place in the text, with those that do not name their subject.
+struct Group {
+    start: usize,
+    end: usize,
+    lasting: i32,
+    states: bool,
+    is_opinion: bool,
+}
+
+/// Returns the sentences of a text from the first to the last that states something, without the words before them and the last full
+/// stops; else the whole text. A sentence is never cut: a question or a wish in it gives it its sense.
 pub fn brief(text: &str) -> Brief<'_> {
-    let is_rule = rule(text) == Some(Rule::Lasting);
-    let mut brief = Brief { text: without_end(without_openers(text)), lasting: i32::MIN, is_opinion: false };
-    for clause in sentences(text).into_iter().flat_map(clauses).map(str::trim) {
-        let words = Sentence::new(clause);
-        let signals = signals_of(&words, rule(clause) == Some(Rule::Lasting));
-        brief.lasting = brief.lasting.max(score(&signals).lasting);
-        brief.is_opinion |= !is_rule && is_opinion(&words);
+    let groups = groups_of(text);
+    let lasting = groups.iter().map(|group| group.lasting).max().unwrap_or_default();
+    let states = |group: &&Group| group.states && !group.is_opinion;
+    let told = match (groups.iter().find(states), groups.iter().rfind(states)) {
+        (Some(first), Some(last)) => first.start..last.end,
+        _ => 0..text.len(),
+    };
+    let mut printed = groups.iter().filter(|group| told.contains(&group.start));
+    let is_opinion = printed.any(|group| group.is_opinion) && rule(text) != Some(Rule::Lasting);
+    Brief { text: without_end(without_openers(&text[told])), lasting, is_opinion }
+}
+
+fn groups_of(text: &str) -> Vec<Group> {
+    let mut found: Vec<Group> = Vec::new();
+    for sentence in sentences(text) {
+        let start = sentence.as_ptr() as usize - text.as_ptr() as usize;
+        let mut group = Group { start, end: start + sentence.len(), lasting: i32::MIN, states: false, is_opinion: false };
+        for clause in clauses(sentence).into_iter().map(str::trim) {
+            let words = Sentence::new(clause);
+            let score = score(&signals_of(&words, rule(clause) == Some(Rule::Lasting)));
+            group.lasting = group.lasting.max(score.lasting);
+            group.states |= score.statement >= STATEMENT_THRESHOLD;
+            group.is_opinion |= is_opinion(&words);
+        }
+        match found.last_mut().filter(|_| !Sentence::new(sentence).names_subject()) {
+            Some(before) => {
+                let (states, is_opinion) = (before.states || group.states, before.is_opinion || group.is_opinion);
+                let lasting = before.lasting.max(group.lasting);
+                *before = Group { start: before.start, end: group.end, lasting, states, is_opinion };
+            }
+            None => found.push(group),
+        }
     }
-    brief.lasting = if brief.lasting == i32::MIN { 0 } else { brief.lasting };
-    brief
+    found
 }
 
 /// Returns true if a clause asks, or tells a belief or a wish for the task at hand.
@@ -88,15 +126,19 @@ mod tests {
         // A part of it would have another sense.
         for text in [
             "we should never log the address, any other idea?",
-            "The cache must be shared. How should it be locked?",
-            "I want to drop the user id. we have no user entity",
             "the queue is shared by all workers, so we should not block it",
             "the port must be 8081 (it was free when I looked)",
         ] {
             check(text, text);
         }
-        assert!(brief("we should log the address, any other idea?").is_opinion);
-        assert!(brief("I want to drop the user id. we have no user entity").is_opinion);
+        assert!(brief("we should log the address, any other idea?").asks_or_opines());
+        // A whole sentence beside it has its own.
+        for text in
+            ["The names must stay sorted. Can you look at that again?", "I want to drop the list. The names must stay sorted."]
+        {
+            check(text, "The names must stay sorted");
+            assert!(!brief(text).asks_or_opines(), "{text}");
+        }
     }
 
     #[test]
