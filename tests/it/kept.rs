@@ -89,7 +89,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         &["sessions"],
         expect![[r#"
         AGE ID CLIENT PROJECT WINDOW FULL TURNS MODEL TITLE
-         2 h 11111111 claude shop 29k N % 1 opus-5-5 [1 d left] Please do the big job ALPHA
+         2 h 11111111 claude shop ~29k N % 1 opus-5-5 [1 d left] Please do the big job ALPHA
         exit code 0
     "#]],
     );
@@ -139,7 +139,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         &["sessions"],
         expect![[r#"
         AGE ID CLIENT PROJECT WINDOW FULL TURNS MODEL TITLE
-         2 h 11111111 claude shop 29k N % 1 opus-5-5 [kept] Please do the big job ALPHA
+         2 h 11111111 claude shop ~29k N % 1 opus-5-5 [kept] Please do the big job ALPHA
         exit code 0
     "#]],
     );
