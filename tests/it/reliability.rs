@@ -193,7 +193,8 @@ fn check_writer(rows: usize, chained: bool, pause: u64) {
     let tail = now.strip_prefix(&original).unwrap_or_else(|| panic!("the rest of the file is not what it was"));
     let disorder = check_appended(tail, rows, chained, &row);
     eprintln!("{rows} rows, chained {chained}: {changes} changes, {refusals} refused, {disorder} out of order");
-    assert!(changes > 0 || chained, "nothing was changed meanwhile");
+    // At full speed, all rows can be written before the first change.
+    assert!(changes > 0 || chained || pause == 0, "nothing was changed meanwhile");
     check_all(&sandbox, &file);
 }
 
