@@ -122,8 +122,9 @@ pub fn joined_lines(command: &str) -> Cow<'_, str> {
     let mut from = 0;
     for (range, text) in changes {
         joined.push_str(&command[from..range.start]);
-        if !joined.trim_end().ends_with('\\') {
-            joined.truncate(joined.trim_end().len());
+        let trimmed = joined.trim_end_matches([' ', '\t']);
+        if !trimmed.ends_with('\\') {
+            joined.truncate(trimmed.len());
         }
         joined.push_str(text);
         from = range.end;
@@ -620,7 +621,8 @@ mod tests {
         fn any_text_has_parts_and_a_quoted_word_is_one(text in "[ab '\"\\\\$()`<>|&;#\n=é]{0,40}") {
             parts(&text);
             let joined = joined_lines(&text);
-            if !text.contains("<<") && !joined.trim_start().starts_with('#') {
+            // A quotation mark in a comment can close an open substitution, and an expression is on one line.
+            if !["<<", "#", "(("].iter().any(|mark| text.contains(mark)) {
                 proptest::prop_assert_eq!(simple_commands(&joined), simple_commands(&text), "{}", joined);
             }
             let word = text.replace('\'', "").replace('\n', " ");
