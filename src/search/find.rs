@@ -89,6 +89,8 @@ pub struct Hits {
     /// Words that nothing has, each with those that were searched in its place; none if it was left out.
     pub replaced: Vec<(String, Vec<String>)>,
     pub query: Query,
+    /// The sources among those of the turns that name values as credentials.
+    pub naming: FxHashSet<usize>,
 }
 
 /// Changes the scores of turns, which are in the order of their scores by words.
@@ -153,7 +155,7 @@ pub fn find(
         sort(&mut turns);
     }
     drop(matcher);
-    Ok(Hits { turns, total, is_capped, replaced, query })
+    Ok(Hits { turns, total, is_capped, replaced, query, naming: FxHashSet::default() })
 }
 
 fn sort(turns: &mut [FoundTurn]) {

@@ -84,6 +84,12 @@ pub fn update(
     Ok(matched(index, &places)?.0)
 }
 
+/// Returns true if a file of an index names values as credentials, or that is not known.
+pub fn names_credentials(index: &SearchIndex, file: i64) -> bool {
+    let state = index.state(file).ok().flatten().and_then(|bytes| postcard::from_bytes::<State>(&bytes).ok());
+    state.is_none_or(|state| !state.hidden.is_empty())
+}
+
 /// Returns the files of an index that are sources, by their fingerprints, and the numbers of its other files.
 fn matched(index: &SearchIndex, places: &FxHashMap<i64, usize>) -> rusqlite::Result<(Indexed, Vec<i64>)> {
     let (mut indexed, mut others) = (Indexed::default(), Vec::new());

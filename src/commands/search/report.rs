@@ -61,6 +61,9 @@ pub struct SessionFound {
     /// Place of the source of its best turn.
     #[serde(skip)]
     pub source: usize,
+    /// True if its file names values as credentials, or that is not known.
+    #[serde(skip)]
+    pub names_credentials: bool,
     /// Turns, the best first.
     pub turns: Vec<TurnFound>,
 }

@@ -7,7 +7,9 @@ use crate::engine::search::{Excerpt, Query, QueryError, QueryField, without_fiel
 use crate::engine::{Selector, could_be_named, tokens};
 use crate::output::json;
 use crate::output::{Report, plural, short_id};
-use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, SourceKind, find, prompt_files, scan};
+use crate::search::{
+    Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, SourceKind, find, names_credentials, prompt_files, scan,
+};
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Found, Listed, Project};
 use anyhow::anyhow;
@@ -302,7 +304,12 @@ fn ranked(
             adjust: vectors.as_deref(),
             now,
         };
-        find(&searched, index, indexed, query.clone(), &filter)
+        let mut hits = find(&searched, index, indexed, query.clone(), &filter)?;
+        let shown: FxHashSet<usize> =
+            hits.turns.iter().flat_map(|turn| [Some(turn.source), files.place(turn.source)]).flatten().collect();
+        let naming = indexed.iter().filter(|(file, source)| shown.contains(source) && names_credentials(index, **file));
+        hits.naming = naming.map(|(_, source)| *source).collect();
+        Ok(hits)
     })?;
     bar.finish_and_clear();
     Ok(of_hits(env, arguments, files, found))
@@ -355,6 +362,12 @@ fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> Searc
             let found = turn_found(files.sources[turn.source].path(), number, turn.turn.time, &turn.found.excerpt);
             TurnFound { tier: Some(turn.found.tier), missing_words, is_left: turn.turn.is_left, ..found }
         });
+    }
+    let naming: FxHashSet<&Path> = hits.naming.iter().map(|source| files.sources[*source].path()).collect();
+    for session in &mut sessions.found {
+        let main = files.place(session.source).map(|source| files.sources[source].path());
+        let mut paths = session.turns.iter().map(|turn| Path::new(&turn.path)).chain(main);
+        session.names_credentials = paths.any(|path| naming.contains(path));
     }
     let replaced = hits.replaced.into_iter().map(|(word, searched)| ReplacedWord { word, searched }).collect();
     SearchReport {
@@ -440,6 +453,9 @@ fn describe(env: &Env, files: &Files, sessions: &mut [SessionFound]) {
 
 /// Masks the values that a session names as credentials elsewhere in the lines that are shown of it.
 fn hide_named(env: &Env, source: &Source, session: &mut SessionFound) {
+    if !session.names_credentials {
+        return;
+    }
     let texts = |turn: &TurnFound| [&turn.before, &turn.line, &turn.after].into_iter().any(|text| could_be_named(text));
     if !session.turns.iter().any(texts) {
         return;
@@ -523,7 +539,15 @@ impl<'a> SessionList<'a> {
         };
         let is_deleted = files.found(source).is_none();
         let place = *self.places.entry(id.clone()).or_insert_with(|| {
-            self.found.push(SessionFound { session: id, client, source, is_deleted, ..SessionFound::default() });
+            let names_credentials = true;
+            self.found.push(SessionFound {
+                session: id,
+                client,
+                source,
+                is_deleted,
+                names_credentials,
+                ..SessionFound::default()
+            });
             self.found.len() - 1
         });
         if self.found[place].turns.len() < self.turns_of_session {
