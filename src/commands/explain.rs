@@ -179,7 +179,7 @@ fn decisions(env: &Env, block: &Block, content: &str, immutable: Option<&str>) -
 }
 
 fn entries(history: &History, number: BlockNumber) -> Vec<HistoryEntry> {
-    let mut entries = Vec::new();
+    let (mut entries, reverted) = (Vec::new(), history.reverted());
     for operation in &history.operations {
         let changes = operation.edits.iter().filter_map(|edit| edit.change.as_ref()).filter(|change| change.number == number);
         let changes = changes.map(|change| {
@@ -200,7 +200,7 @@ fn entries(history: &History, number: BlockNumber) -> Vec<HistoryEntry> {
                 time: operation.time,
                 command: operation.command.clone(),
                 what: what.join(", "),
-                undone_by: history.undone_by(operation.id).or_else(|| history.reverted_by(operation.id)),
+                undone_by: history.undone_by(operation.id).or_else(|| reverted.get(&operation.id).copied()),
             });
         }
     }

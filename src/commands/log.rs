@@ -40,7 +40,8 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<LogReport, CommandErro
     {
         (proposals, deferred) = (store.proposals(session.key)?, store.deferred(session.key)?);
     }
-    let row = |operation: &Operation| LogRow::new(operation, &history);
+    let reverted = history.reverted();
+    let row = |operation: &Operation| LogRow::new(operation, &history, reverted.get(&operation.id).copied());
     let mut operations: Vec<LogRow> = history.operations.iter().chain(&deferred).map(row).collect();
     operations.sort_by_key(|row| std::cmp::Reverse(row.id));
     let turns = TurnActions::collect(found.provider.agent(), &proposals, &history);
@@ -91,7 +92,8 @@ pub struct LogRow {
 }
 
 impl LogRow {
-    pub fn new(operation: &Operation, history: &History) -> LogRow {
+    /// `reverted_by` is the restore that reverts it.
+    pub fn new(operation: &Operation, history: &History, reverted_by: Option<OperationId>) -> LogRow {
         let mut about = None;
         while let Some(id) = about.map_or(operation.inverts, |id| history.operation(id).and_then(|meant| meant.inverts)) {
             about = Some(id);
@@ -115,7 +117,7 @@ impl LogRow {
             tokens_before: operation.tokens_before,
             tokens_after: operation.tokens_after,
             inverts: operation.inverts,
-            undone_by: history.undone_by(operation.id).or_else(|| history.reverted_by(operation.id)),
+            undone_by: history.undone_by(operation.id).or(reverted_by),
             about,
             written: changes().find(|change| is_written(&change.reason)).map(|change| change.reason.clone()),
             deferred: operation.state == OperationState::Deferred,

@@ -93,7 +93,7 @@ fn invert(
             return Err(refusal!("operation {id} was already inverted by operation {by}")
                 .hint(format!("to invert that one: aperture undo {by}")));
         }
-        if let Some(by) = history.reverted_by(id) {
+        if let Some(by) = history.reverted().remove(&id) {
             return Err(refusal!("operation {id} was already reverted by operation {by}")
                 .hint(format!("to undo that one: aperture undo {by}")));
         }

@@ -139,7 +139,7 @@ fn read_rows(disk: &dyn Disk, found: &Found, left: &[u64], read: &mut Read) -> i
         facts.directory = directory.to_string_lossy().into_owned();
     }
     // A value that a later row names is not known in what was read before it.
-    let known = named_in_file(disk, &found.path, 0)?;
+    let known = named_in_file(disk, &found.path)?;
     read_trace(disk, found, position, &mut |start, event| {
         if left.binary_search(&start).is_err() {
             facts.push(&masked(&known, event), conventions());

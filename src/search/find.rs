@@ -1,7 +1,7 @@
 //! Asks the index, and reads what it finds.
 
 use super::source::{Source, SourceKind};
-use super::update::Indexed;
+use super::update::{Indexed, names_credentials};
 use crate::engine::Known;
 use crate::engine::memory::words::DAY;
 use crate::engine::search::{
@@ -347,12 +347,16 @@ pub fn related(
     chosen.sort_by_key(|(source, turn, _)| (turn.time, *source, turn.start));
     let read: Vec<(usize, f32, Vec<TraceEvent>)> = chosen.into_par_iter().filter_map(read).collect();
     let places: FxHashSet<usize> = read.iter().map(|(source, ..)| *source).collect();
-    let named = |source: usize| Some((source, named_in_file(searched.disk, searched.sources[source].path(), 0).ok()?));
-    let named: FxHashMap<usize, Known> = places.into_par_iter().filter_map(named).collect();
+    let naming = indexed.iter().filter(|(file, source)| places.contains(source) && names_credentials(index, **file));
+    let named =
+        |(_, source): (&i64, &usize)| Some((*source, named_in_file(searched.disk, searched.sources[*source].path()).ok()));
+    let named: FxHashMap<usize, Option<Known>> = naming.filter_map(named).collect();
     let related = |(source, score, events): (usize, f32, Vec<TraceEvent>)| {
-        // Without the file, nothing is known to be harmless.
-        let known = named.get(&source)?;
-        let events = events.into_iter().map(|event| masked(known, event)).collect();
+        let events = match named.get(&source) {
+            None => events,
+            // Without the file, nothing is known to be harmless.
+            Some(known) => events.into_iter().map(|event| Some(masked(known.as_ref()?, event))).collect::<Option<_>>()?,
+        };
         Some(RelatedTurn { session: (searched.session_of)(source), score, events })
     };
     Ok(read.into_iter().filter_map(related).collect())

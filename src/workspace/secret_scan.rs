@@ -44,9 +44,9 @@ pub(super) fn named_in(reader: &mut dyn BufRead) -> io::Result<Known> {
     Ok(Known::new(values))
 }
 
-/// Returns the values that the rows of a file name as credentials, from an offset on.
-pub fn named_in_file(disk: &dyn Disk, path: &Path, start: u64) -> io::Result<Known> {
-    named_in(&mut BufReader::with_capacity(BUFFER_BYTES, disk.open(path, start)?))
+/// Returns the values that the rows of a file name as credentials.
+pub fn named_in_file(disk: &dyn Disk, path: &Path) -> io::Result<Known> {
+    named_in(&mut BufReader::with_capacity(BUFFER_BYTES, disk.open(path, 0)?))
 }
 
 /// A credential in the bytes of a file.

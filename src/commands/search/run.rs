@@ -460,7 +460,7 @@ fn hide_named(env: &Env, source: &Source, session: &mut SessionFound) {
     if !session.turns.iter().any(texts) {
         return;
     }
-    let known_of = |path: &Path| workspace::named_in_file(env.disk, path, 0).unwrap_or_default();
+    let known_of = |path: &Path| workspace::named_in_file(env.disk, path).unwrap_or_default();
     let of_session = known_of(source.path());
     for turn in &mut session.turns {
         let path = Path::new(&turn.path);

@@ -65,10 +65,12 @@ impl History {
     /// Returns the changes in force: those that are neither undone nor reverted by a restore in force.
     pub fn in_force(&self) -> BTreeSet<OperationId> {
         let changes = self.operations.iter().filter(|operation| operation.kind == OperationKind::Change);
-        let states = self.states();
-        let in_force = states.last().map(|(_, state)| state);
         let mut ids = BTreeSet::from_iter(changes.map(|operation| operation.id));
-        ids.retain(|id| self.undone_by(*id).is_none() && in_force.is_some_and(|state| state.contains(id)));
+        ids.retain(|id| self.undone_by(*id).is_none());
+        if self.restores().next().is_some() {
+            let now = self.states().pop().map(|(_, state)| state).unwrap_or_default();
+            ids.retain(|id| now.contains(id));
+        }
         ids
     }
 
@@ -101,15 +103,24 @@ impl History {
         inverted.is_none_or(|inverted| !self.makes(inverted))
     }
 
-    /// Returns the restore in force since which the change of an operation is no longer as the operation left it.
-    pub fn reverted_by(&self, id: OperationId) -> Option<OperationId> {
-        let restores = self.operations.iter().rev().take_while(|later| later.id > id);
-        let restores = restores.filter(|later| later.inverts.is_none() && later.point.is_some_and(|point| point < id));
-        let mut restores = restores.map(|restore| restore.id).peekable();
-        restores.peek()?;
-        let is_unchanged = self.makes(self.operation(id)?) == self.states().last()?.1.contains(&self.root(id));
+    /// Returns the operations whose changes are no longer as they left them since a restore in force, each with that restore.
+    pub fn reverted(&self) -> BTreeMap<OperationId, OperationId> {
         let in_force = self.in_force();
-        restores.find(|restore| !is_unchanged && in_force.contains(restore))
+        let mut restores: Vec<&Operation> = self.restores().filter(|restore| in_force.contains(&restore.id)).collect();
+        restores.reverse();
+        let Some((_, now)) = self.states().pop().filter(|_| !restores.is_empty()) else { return BTreeMap::new() };
+        let reverted = |operation: &Operation| {
+            let is_unchanged = self.makes(operation) == now.contains(&self.root(operation.id));
+            let follows =
+                |restore: &&&Operation| restore.id > operation.id && restore.point.is_some_and(|point| point < operation.id);
+            let by = restores.iter().find(follows).filter(|_| !is_unchanged)?;
+            Some((operation.id, by.id))
+        };
+        self.operations.iter().filter_map(reverted).collect()
+    }
+
+    fn restores(&self) -> impl Iterator<Item = &Operation> {
+        self.operations.iter().filter(|operation| operation.inverts.is_none() && operation.point.is_some())
     }
 
     /// Returns the last change that is in force: the default of `undo`.
@@ -292,9 +303,7 @@ mod tests {
                      by: &[(OperationId, OperationId)]| {
             let mut history = log(&entries.iter().map(|(kind, inverts, _)| (*kind, *inverts)).collect::<Vec<_>>());
             history.operations.iter_mut().zip(entries).for_each(|(operation, (.., point))| operation.point = *point);
-            let reverted =
-                history.operations.iter().filter_map(|operation| Some((operation.id, history.reverted_by(operation.id)?)));
-            assert_eq!(reverted.collect::<Vec<_>>(), by, "{entries:?}");
+            assert_eq!(history.reverted().into_iter().collect::<Vec<_>>(), by, "{entries:?}");
             assert_eq!(history.in_force().into_iter().collect::<Vec<_>>(), in_force, "{entries:?}");
             assert_eq!(history.undoable(), in_force.last().copied(), "{entries:?}");
         };
