@@ -94,6 +94,7 @@ fn from_statement(session: &str, statement: &Statement) -> Candidate {
         Some(context) => format!("{}\n{CONTEXT}`{context}`)", statement.text),
         None => statement.text.clone(),
     };
+    let told = brief(&statement.text);
     Candidate {
         key: statement_key(&statement.text),
         file: match statement.kind {
@@ -104,7 +105,7 @@ fn from_statement(session: &str, statement: &Statement) -> Candidate {
         text,
         // Another statement waits for a second one.
         is_strong: is_understood(&statement.text)
-            && (statement.is_strong || statement.is_lasting && brief(&statement.text).is_all_of(&statement.text)),
+            && (statement.is_strong || statement.is_lasting && told.is_whole && !told.asks_or_opines()),
         sightings: vec![Sighting { session: session.to_owned(), block, row, time }],
     }
 }

@@ -15,14 +15,11 @@ pub struct Brief<'a> {
     pub lasting: i32,
     /// True if it asks, or tells a belief or a wish for the task at hand, and is not a rule.
     pub is_opinion: bool,
+    /// True if all of the text is in it, but for questions.
+    pub is_whole: bool,
 }
 
 impl Brief<'_> {
-    /// Returns true if all of the text is printed, and none of it is a question or an opinion.
-    pub fn is_all_of(&self, text: &str) -> bool {
-        without_end(without_openers(text)) == self.text && !self.asks_or_opines()
-    }
-
     /// Returns true for a question, an opinion, or a wish for the task at hand.
     pub fn asks_or_opines(&self) -> bool {
         self.is_opinion || self.text.ends_with(['?', '？'])
@@ -36,10 +33,12 @@ struct Group {
     lasting: i32,
     states: bool,
     is_opinion: bool,
+    /// True if it does nothing but ask.
+    asks: bool,
 }
 
 /// Returns the sentences of a text from the first to the last that states something, without the words before them and the last full
-/// stops; else the whole text. A sentence is never cut: a question or a wish in it gives it its sense.
+/// stops; else the whole text. A sentence is never cut, except for a question behind facts: a question or a wish gives it its sense.
 pub fn brief(text: &str) -> Brief<'_> {
     let groups = groups_of(text);
     let lasting = groups.iter().map(|group| group.lasting).max().unwrap_or_default();
@@ -50,15 +49,23 @@ pub fn brief(text: &str) -> Brief<'_> {
     };
     let mut printed = groups.iter().filter(|group| told.contains(&group.start));
     let is_opinion = printed.any(|group| group.is_opinion) && rule(text) != Some(Rule::Lasting);
-    Brief { text: without_end(without_openers(&text[told])), lasting, is_opinion }
+    let is_whole = groups.iter().all(|group| group.asks || told.contains(&group.start));
+    Brief { text: without_end(without_openers(&text[told])), lasting, is_opinion, is_whole }
 }
 
 fn groups_of(text: &str) -> Vec<Group> {
     let mut found: Vec<Group> = Vec::new();
     for sentence in sentences(text) {
         let start = sentence.as_ptr() as usize - text.as_ptr() as usize;
-        let mut group = Group { start, end: start + sentence.len(), lasting: i32::MIN, states: false, is_opinion: false };
-        for clause in clauses(sentence).into_iter().map(str::trim) {
+        let mut clauses = clauses(sentence);
+        // A question behind facts does not change them.
+        let facts =
+            clauses.iter().rposition(|clause| !asks(clause)).filter(|last| clauses[..=*last].iter().all(|one| is_fact(one)));
+        clauses.truncate(facts.map_or(clauses.len(), |last| last + 1));
+        let end = clauses.last().map_or(start, |last| last.as_ptr() as usize + last.len() - text.as_ptr() as usize);
+        let asks = clauses.iter().all(|clause| asks(clause));
+        let mut group = Group { start, end, lasting: i32::MIN, states: false, is_opinion: false, asks };
+        for clause in clauses.into_iter().map(str::trim) {
             let words = Sentence::new(clause);
             let score = score(&signals_of(&words, rule(clause) == Some(Rule::Lasting)));
             group.lasting = group.lasting.max(score.lasting);
@@ -67,14 +74,30 @@ fn groups_of(text: &str) -> Vec<Group> {
         }
         match found.last_mut().filter(|_| !Sentence::new(sentence).names_subject()) {
             Some(before) => {
-                let (states, is_opinion) = (before.states || group.states, before.is_opinion || group.is_opinion);
-                let lasting = before.lasting.max(group.lasting);
-                *before = Group { start: before.start, end: group.end, lasting, states, is_opinion };
+                before.end = group.end;
+                before.lasting = before.lasting.max(group.lasting);
+                before.states |= group.states;
+                before.is_opinion |= group.is_opinion;
+                before.asks &= group.asks;
             }
             None => found.push(group),
         }
     }
     found
+}
+
+/// Returns true if a clause is a question.
+fn asks(clause: &str) -> bool {
+    let words = Sentence::new(clause.trim());
+    words.mood == Mood::Question || words.has(&["i wonder"])
+}
+
+/// Returns true if a clause states what is so of a thing, not what a person does or should do.
+fn is_fact(clause: &str) -> bool {
+    let words = Sentence::new(clause.trim());
+    let is_wish =
+        [&grammar::FIRST_PERSON[..], &grammar::PEOPLE, &grammar::HEDGES, &["must", "need", "needs", "should", "shouldn't"]];
+    words.mood == Mood::Statement && !is_wish.iter().any(|list| words.has(list)) && !is_opinion(&words)
 }
 
 /// Returns true if a clause asks, or tells a belief or a wish for the task at hand.
@@ -139,6 +162,15 @@ mod tests {
             check(text, "The names must stay sorted");
             assert!(!brief(text).asks_or_opines(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_fact_is_told_without_the_questions_beside_it() {
+        for text in ["but again: the mirror has no login, how should that work?", "I wonder how. the mirror has no login"] {
+            let told = brief(text);
+            assert_eq!((told.text, told.is_whole, told.asks_or_opines()), ("the mirror has no login", true, false), "{text}");
+        }
+        assert!(!brief("I want to drop the list. The names must stay sorted.").is_whole);
     }
 
     #[test]

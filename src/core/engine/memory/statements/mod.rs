@@ -304,7 +304,8 @@ fn context_of(call: &TraceCall) -> Option<String> {
     let target = call.target.trim();
     // A target that is data, such as the questions of a tool that asks, is not a clause that a reader understands.
     let target = if target.starts_with(['{', '[']) { "" } else { target };
-    let text = format!("{} {target}", call.tool).trim().to_owned();
+    // A command tells its program itself.
+    let text = if call.verb == ToolVerb::Run { target.to_owned() } else { format!("{} {target}", call.tool).trim().to_owned() };
     let is_whole = text.chars().count() <= LONGEST_CONTEXT && !text.contains(['\n', '…', '`']);
     (is_whole && find_secrets(text.as_bytes()).is_empty() && !holds_credential(&text)).then_some(text)
 }

@@ -122,21 +122,25 @@ impl<'a> Sentence<'a> {
     }
 
     /// True if it points at something that only its conversation shows: `this must not say it`, `these names`; not at its own end
-    /// (`like this: …`) or at the project.
+    /// (`like this: …`), at its own beginning (`…, but this is the goal`), or at the project.
     pub fn points(&self) -> bool {
         const POINTERS: [&str; 3] = ["this", "these", "those"];
         const PLACES: [&str; 7] = ["codebase", "crate", "package", "project", "repo", "repository", "service"];
-        let mut tokens = self.words.split_whitespace().peekable();
-        let mut points = false;
-        while let Some(word) = tokens.next() {
-            points |= POINTERS.contains(&word) && tokens.peek().is_none_or(|next| !PLACES.contains(next));
-        }
-        points && !self.text.contains("this: ") || self.adds()
+        let tokens: Vec<&str> = self.words.split_whitespace().collect();
+        let points = |at: usize| {
+            let next = tokens.get(at + 1);
+            let joins = |word: &&str| grammar::ADVERSATIVES.contains(word) || grammar::CONSEQUENCES.contains(word);
+            let is_joined = at > STATEMENT_WORDS && joins(&tokens[at - 1]);
+            let is_own = is_joined && next.is_some_and(|next| grammar::AUXILIARIES.contains(next));
+            POINTERS.contains(&tokens[at]) && !is_own && next.is_none_or(|next| !PLACES.contains(next))
+        };
+        !self.text.contains("this: ") && (0..tokens.len()).any(points) || self.adds()
     }
 
-    /// True if it begins with a word that adds it to what was said before.
+    /// True if it begins with a word that adds it to what was said before; words before a colon introduce it.
     fn adds(&self) -> bool {
-        self.words.split_whitespace().next().is_some_and(|first| grammar::ADVERSATIVES.contains(&first))
+        let first = self.words.split_whitespace().next().unwrap_or_default();
+        grammar::ADVERSATIVES.contains(&first) && introduction(self.text, &self.words) == 0
     }
 
     /// True if it gives the place of a thing in or beside the project: `the schema is in db/schema.sql`.
@@ -181,7 +185,23 @@ impl<'a> Sentence<'a> {
         let next = tokens.next().unwrap_or_default();
         let is_noun =
             matches!(subject, "this" | "that" | "these" | "those") && !grammar::AUXILIARIES.contains(&next) && !next.is_empty();
-        (!STAND_INS.contains(&subject) || is_noun) && !self.places_stand_in()
+        (!STAND_INS.contains(&subject) || is_noun || self.has_clause_as_subject()) && !self.places_stand_in()
+    }
+
+    /// True if its subject is the clause at its end: `it is not expected that the list knows them`, unlike `it is the list that …`.
+    fn has_clause_as_subject(&self) -> bool {
+        const DETERMINERS: [&str; 9] = ["a", "all", "an", "my", "our", "so", "some", "the", "your"];
+        let mut tokens = self.tokens();
+        let is_it = match tokens.next() {
+            Some("it's") => true,
+            Some("it") => tokens.next().is_some_and(|word| grammar::AUXILIARIES.contains(&word)),
+            _ => false,
+        };
+        let described: Vec<&str> = tokens.by_ref().take_while(|word| *word != "that").collect();
+        is_it
+            && (1..=EARLY_WORDS).contains(&described.len())
+            && !described.iter().any(|word| DETERMINERS.contains(word))
+            && tokens.next().is_some()
     }
 
     /// True if it says of an unnamed thing where or for which case it holds: `at release.yml it shouldn't be a secret`.

@@ -231,14 +231,19 @@ fn only_the_sentence_that_states_it_is_kept() {
 
 #[test]
 fn words_with_a_rejected_call_are_corrections_with_a_context() {
-    let mut statements = after_first();
-    let (tool, target) = ("Edit".to_owned(), "src/a.rs".to_owned());
-    statements.push(&event(TraceContent::Call(TraceCall { tool, target, verb: ToolVerb::Edit, ..TraceCall::default() })));
-    statements.push(&declined(String::new()));
-    statements.push(&prompt("put it into the helper module", PromptSource::Rejection));
-    let found = &statements.found;
-    assert_eq!(found.len(), 1);
-    assert_eq!((found[0].kind, found[0].context.as_deref()), (MemoryKind::Correction, Some("Edit src/a.rs")));
+    // The name of a tool that runs commands is not one of a shell that someone was told to start.
+    for (tool, verb, target, expected) in
+        [("Edit", ToolVerb::Edit, "src/a.rs", "Edit src/a.rs"), ("Bash", ToolVerb::Run, "mkdir -p notes", "mkdir -p notes")]
+    {
+        let mut statements = after_first();
+        let (tool, target) = (tool.to_owned(), target.to_owned());
+        statements.push(&event(TraceContent::Call(TraceCall { tool, target, verb, ..TraceCall::default() })));
+        statements.push(&declined(String::new()));
+        statements.push(&prompt("put it into the helper module", PromptSource::Rejection));
+        let found = &statements.found;
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].kind, found[0].context.as_deref()), (MemoryKind::Correction, Some(expected)));
+    }
 }
 
 #[test]
@@ -303,6 +308,9 @@ fn a_statement_that_needs_its_conversation_is_not_understood() {
         "each day is named like this: 2026-01-31.md",
         "we store it in this repository: the cache is in cache/index.bin",
         "use `rg`, never `grep`",
+        "the theme must be a setting (it can be fixed at first, but this is the goal)",
+        "It's not expected that the list knows the other clients",
+        "but again: the mirror has no login",
     ] {
         assert!(is_understood(text), "{text}");
     }
@@ -312,6 +320,8 @@ fn a_statement_that_needs_its_conversation_is_not_understood() {
         "okay so main got merged..we should keep it up to date",
         "the count is wrong, as it has the steps (or the parts",
         "but we don't need both lists",
+        "the names are sorted, but this list is not",
+        "it's the list that is sorted",
         "it comes from the log",
         "we have one list…",
     ] {
