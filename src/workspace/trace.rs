@@ -219,8 +219,8 @@ fn contents(parsed: &ParsedBlock<'_>, is_summary: bool, take: &mut dyn FnMut(Tra
         (BlockKind::ToolResult, _) => {
             let head = &parsed.text()[..parsed.text().floor_char_boundary(NOTICE_BYTES)];
             let declined = conventions().declines(head);
-            let call = block.call.unwrap_or(Key(0));
-            take(TraceContent::Result(TraceResult { call, error: block.error, declined, text: text() }));
+            let (call, text) = (block.call.unwrap_or(Key(0)), conventions().own_result(parsed.text()).into_owned());
+            take(TraceContent::Result(TraceResult { call, error: block.error, declined, text }));
             take_words(parsed, take);
         }
         _ => {}

@@ -1,7 +1,12 @@
 //! The texts and names by which a client marks what it adds to a content: a provider fills them in, the engine looks them up.
 
 use serde_json::Value;
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
+
+/// Lines at the beginning of a result among which are those that the client adds.
+pub const ENVELOPE_LINES: usize = 6;
 
 /// Declares a struct of lists, to which those of another client can be added.
 macro_rules! conventions {
@@ -180,6 +185,41 @@ impl Conventions {
     pub fn declines(&self, content: &str) -> bool {
         starts_with_any(content.trim_start(), &self.declined) || self.cancelled.iter().any(|text| content.contains(text))
     }
+
+    /// Returns true if a line of a result, by its place in it, reports the status of a call that succeeded, or introduces the result.
+    pub fn is_envelope(&self, place: usize, line: &str) -> bool {
+        place < ENVELOPE_LINES && (starts_with_any(line, &self.envelope_lines) || self.envelope_titles.contains(&line))
+    }
+
+    /// Returns the reminders of the client in a content that is more than one reminder, as byte ranges with their tags.
+    pub fn reminders(&self, content: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for open in &self.reminder_lines {
+            let close = format!("</{}", open.trim_start_matches('<'));
+            for (start, _) in content.match_indices(open).filter(|(start, _)| *start > 0) {
+                if found.last().is_none_or(|before| before.end <= start)
+                    && let Some(end) = content[start..].find(&close)
+                {
+                    found.push(start..start + end + close.len());
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns a result without what its client adds: the lines of its envelope, and reminders.
+    pub fn own_result<'a>(&self, result: &'a str) -> Cow<'a, str> {
+        let mut text = Cow::Borrowed(result);
+        for reminder in self.reminders(result).into_iter().rev() {
+            text.to_mut().replace_range(reminder, "");
+        }
+        let is_envelope = |(place, line): (usize, &str)| self.is_envelope(place, line.trim_end());
+        if text.split_inclusive('\n').take(ENVELOPE_LINES).enumerate().any(is_envelope) {
+            let own = text.split_inclusive('\n').enumerate().filter(|line| !is_envelope(*line));
+            text = Cow::Owned(own.map(|(_, line)| line).collect());
+        }
+        text
+    }
 }
 
 /// Returns true if a text starts with any of the prefixes.
@@ -227,6 +267,24 @@ fn member_texts(input: &str, is_wanted: &dyn Fn(&str) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_result_is_told_without_what_its_client_adds() {
+        let conventions = Conventions {
+            envelope_lines: vec!["Took: "],
+            envelope_titles: vec!["Output:"],
+            reminder_lines: vec!["<note>"],
+            ..Conventions::default()
+        };
+        for (result, expected) in [
+            ("Took: 1 s\nEnded with 2\nOutput:\none\n\ntwo\n", "Ended with 2\none\n\ntwo\n"),
+            ("one\ntwo\nthree\nfour\nfive\nsix\nOutput:", "one\ntwo\nthree\nfour\nfive\nsix\nOutput:"),
+            ("one\n<note>\nbe careful\n</note>\ntwo", "one\n\ntwo"),
+            ("", ""),
+        ] {
+            assert_eq!(conventions.own_result(result), expected);
+        }
+    }
 
     #[test]
     fn inputs_are_read_by_the_names_of_their_members() {

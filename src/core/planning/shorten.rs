@@ -13,7 +13,6 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// Minimum size in bytes of an assistant text that is shortened: conclusions of a sentence or two carry the thread of the work.
 const SAID_BYTES: u64 = 600;
@@ -297,27 +296,11 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
     let mut seen: FxHashSet<Key> = FxHashSet::default();
     for source in sources.iter_mut().rev() {
         let content = &source.original.content;
-        let mut found = reminders(content);
+        let mut found = conventions().reminders(content);
         found.retain(|range| seen.insert(Key::from_text(&content[range.clone()])));
         source.reminders = found.into_iter().map(|range| (range.start as u32, range.end as u32)).collect();
     }
     Ok((sources, kept))
-}
-
-/// Returns the reminders of the client in a content that is more than one reminder, as byte ranges with their tags.
-fn reminders(content: &str) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    for open in &conventions().reminder_lines {
-        let close = format!("</{}", open.trim_start_matches('<'));
-        for (start, _) in content.match_indices(open).filter(|(start, _)| *start > 0) {
-            if found.last().is_none_or(|before| before.end <= start)
-                && let Some(end) = content[start..].find(&close)
-            {
-                found.push(start..start + end + close.len());
-            }
-        }
-    }
-    found
 }
 
 fn chosen_options(choices: &[Choice], block: BlockNumber) -> Vec<u32> {

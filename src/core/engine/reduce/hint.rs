@@ -4,7 +4,7 @@ use super::cause::is_message;
 use super::lines::{count_lines, lines, without_number};
 use super::marker::{HINT_CHARACTERS, OUTCOME_CHARACTERS};
 use super::outcome::{Results, results, verdicts};
-use super::output::{is_envelope, is_of_program};
+use super::output::is_of_program;
 use super::paths::is_path;
 use super::salience::{Style, declaration, heading};
 use super::search::hit;
@@ -88,7 +88,7 @@ impl Parts {
         }
         let (all, conventions) = (lines(&text), input.conventions);
         let is_running = |line: &str| starts_with_any(line, &conventions.running_lines);
-        let is_content = |(place, line): &(usize, &str)| !is_envelope(*place, line, conventions) && !is_running(line);
+        let is_content = |(place, line): &(usize, &str)| !conventions.is_envelope(*place, line) && !is_running(line);
         let own: Vec<&str> = all.iter().map(|line| &**line).enumerate().filter(is_content).map(|(_, line)| line).collect();
         let is_blank = |lines: &[&str]| lines.iter().all(|line| line.trim().is_empty());
         match () {

@@ -34,7 +34,7 @@ pub use salience::{Style, declaration};
 use crate::engine::content::encoded;
 #[cfg(test)]
 use crate::model::NO_MEDIA;
-use crate::model::{BlockKind, Conventions, Media, Tool};
+use crate::model::{BlockKind, Conventions, ENVELOPE_LINES, Media, Tool};
 use input::Rest;
 use salience::exit_code;
 use std::borrow::Cow;
@@ -132,7 +132,7 @@ fn weigh_additions(pieces: &mut [Piece<'_>], input: &Reducible<'_>) {
         reminder = reminder.or_else(opened).filter(|end| input.content.contains(end.as_str()));
         let is_comment = is_page && text.starts_with("<!--") && text.ends_with("-->");
         let ends = reminder.as_ref().is_some_and(|end| text.ends_with(end.as_str()));
-        let is_status = output::is_envelope(place, &piece.text, input.conventions);
+        let is_status = input.conventions.is_envelope(place, &piece.text);
         if reminder.is_some() || is_comment || is_status {
             (piece.nameless, piece.salience) = (true, 0.0);
         }
@@ -253,7 +253,7 @@ fn held(pieces: &[Piece<'_>]) -> String {
 fn with_exit_code(pieces: &[Piece<'_>], kept: &KeptPieces) -> KeptPieces {
     let is_failure = |piece: &Piece<'_>| piece.text.len() <= EXIT_CODE_BYTES && exit_code(once(&*piece.text)).is_some();
     let mut kept = kept.clone();
-    if let Some(code) = pieces.iter().take(output::ENVELOPE_LINES).position(is_failure) {
+    if let Some(code) = pieces.iter().take(ENVELOPE_LINES).position(is_failure) {
         kept.pieces[code] = true;
     }
     kept

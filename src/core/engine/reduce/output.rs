@@ -10,7 +10,7 @@ use super::piece::salience;
 use super::salience::Style;
 use super::{Piece, Reducible, json};
 use crate::engine::summary::looks_up;
-use crate::model::{BlockKind, Conventions, ToolVerb, starts_with_any};
+use crate::model::{BlockKind, ToolVerb, starts_with_any};
 use crate::text::errors::is_end_of_program;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
@@ -22,8 +22,6 @@ const LIBRARIES: &[&str] = &[
     "java.base/", "go/pkg/mod/",
 ];
 const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
-/// Lines at the beginning of a result among which are those that the client adds.
-pub(super) const ENVELOPE_LINES: usize = 6;
 /// Prefixes of lines with which tools report progress or name their own help, and suffixes of those that report a success among many,
 /// or that a package has no tests.
 const PROGRESS: &[&str] = &[
@@ -140,12 +138,6 @@ fn logged(line: &str) -> Option<(&str, &str)> {
     is_time.then_some((&line[..at], text))
 }
 
-/// Returns true if the line reports the status of a call, and not its result.
-pub(super) fn is_envelope(place: usize, line: &str, conventions: &Conventions) -> bool {
-    let (lines, titles) = (&conventions.envelope_lines, &conventions.envelope_titles);
-    place < ENVELOPE_LINES && (starts_with_any(line, lines) || titles.contains(&line))
-}
-
 /// Returns the object or the list at the end of a long line, and the text before it.
 fn value_in(line: &str) -> Option<(&str, Value)> {
     let start = line.find(['{', '[']).filter(|_| line.len() >= JSON_BYTES && line.ends_with(['}', ']']))?;
@@ -179,7 +171,7 @@ fn form(line: &str) -> String {
 mod tests {
     use super::*;
     use crate::engine::reduce::{KeptPieces, outline};
-    use crate::model::Tool;
+    use crate::model::{Conventions, Tool};
 
     #[test]
     fn lines_of_one_form_count_once() {
