@@ -153,6 +153,14 @@ pub fn is_fragment(clause: &str) -> bool {
     is_open || words.any(|word| PRONOUNS.contains(word.as_str()))
 }
 
+/// Returns true if a clause names its subject only beside the text around it: it is a condition of another one, or points at something.
+pub fn points(clause: &str) -> bool {
+    let mut words = clause.split_whitespace().map(str::to_lowercase).peekable();
+    let is_condition =
+        words.peek().is_some_and(|first| CONJUNCTIONS.contains(first.as_str()) && !QUESTIONS.contains(first.as_str()));
+    is_condition || words.any(|word| matches!(word.as_str(), "this" | "these" | "those" | "you"))
+}
+
 /// Returns true if a prompt only agrees or declines: its words are such words, or choose an option by one letter or digit.
 pub fn is_assent(prompt: &str) -> bool {
     let words = prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -185,7 +193,7 @@ pub fn clauses<'a>(sentence: &'a str, is_answer: bool, mut found: impl FnMut(&'a
         inner.end = opened.map_or(inner.end, |at| inner.start + at);
         let word = &sentence[inner.clone()];
         if word.chars().any(is_wide) {
-            flush(sentence, &mut part, is_answer, &mut found);
+            flush(sentence, &mut part, is_answer, false, &mut found);
             wide_clauses(token, &mut found);
             continue;
         }
@@ -197,7 +205,7 @@ pub fn clauses<'a>(sentence: &'a str, is_answer: bool, mut found: impl FnMut(&'a
             || word.chars().count() > WORD_CHARACTERS;
         let name = token.trim_start_matches(QUOTES);
         if is_odd || !name.trim_start_matches(PREFIXES).starts_with(word) || name.starts_with("..") {
-            flush(sentence, &mut part, is_answer, &mut found);
+            flush(sentence, &mut part, is_answer, is_odd, &mut found);
         }
         if !is_odd {
             let start = name.find(word).unwrap_or_default();
@@ -205,10 +213,10 @@ pub fn clauses<'a>(sentence: &'a str, is_answer: bool, mut found: impl FnMut(&'a
             part.push((start..inner.end, class(&word.to_lowercase())));
         }
         if !token.trim_end_matches(QUOTES).ends_with(word) {
-            flush(sentence, &mut part, is_answer, &mut found);
+            flush(sentence, &mut part, is_answer, false, &mut found);
         }
     }
-    flush(sentence, &mut part, is_answer, &mut found);
+    flush(sentence, &mut part, is_answer, false, &mut found);
 }
 
 /// Returns true if words start with a verb in the past or the third person, before its object: a subject is named by the object.
@@ -219,8 +227,15 @@ fn is_inflected(words: &[String], part: &[(Range<usize>, Class)]) -> bool {
     matches!(part[0].1, Class::Content | Class::Edge) && is_past_or_third && is_noun()
 }
 
-/// Ends a part of a sentence without marks: passes on its clauses, those after a conjunction too.
-fn flush<'a>(sentence: &'a str, part: &mut Vec<(Range<usize>, Class)>, is_answer: bool, found: &mut impl FnMut(&'a str)) {
+/// Ends a part of a sentence without marks: passes on its clauses, those after a conjunction too. One that `goes_on` with code or a path
+/// ends with a noun, not with the verb or the preposition before those.
+fn flush<'a>(
+    sentence: &'a str,
+    part: &mut Vec<(Range<usize>, Class)>,
+    is_answer: bool,
+    goes_on: bool,
+    found: &mut impl FnMut(&'a str),
+) {
     let lower: Vec<String> = part.iter().map(|(range, _)| sentence[range.clone()].to_lowercase()).collect();
     let is_noun = |place: usize| part.get(place).is_some_and(|(_, class)| matches!(class, Class::Content | Class::Light));
     let is_opening = |word: &str| {
@@ -247,7 +262,7 @@ fn flush<'a>(sentence: &'a str, part: &mut Vec<(Range<usize>, Class)>, is_answer
         }
         last = from;
         let most = lower.len().min(from + CLAUSE_WORDS);
-        let end = if most == lower.len() {
+        let end = if most == lower.len() && !goes_on {
             (from..most).rfind(|place| !TRAILERS.contains(lower[*place].as_str())).map(|place| place + 1)
         } else {
             let ends = || (from + 1..=most).rev().filter(|end| is_noun(end - 1));
@@ -315,6 +330,7 @@ mod tests {
         check("Parsing of `.app/a.json` is strict - fail on keys", &["Parsing of `.app/a.json` is strict"]);
         check("You are a highly experienced developer", &[]);
         check("run gh api -X PATCH", &["run gh api"]);
+        check("add short timeouts to the client to avoid a/b/c.rs", &["add short timeouts to the client"]);
         check("yes", &[]);
         check("/etc/hosts/a", &[]);
         check("Let's do it", &[]);

@@ -1,6 +1,6 @@
 //! Labels of topics: clauses of the user or subjects of commits, or else clauses of the agent, that name a subject.
 
-use crate::text::clauses::{is_fragment, is_request, is_statement, is_wide, weighed_words};
+use crate::text::clauses::{is_fragment, is_request, is_statement, is_wide, points, weighed_words};
 use crate::text::words::stem;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -15,7 +15,8 @@ const COMMIT: f32 = 1.6;
 const UNSUPPORTED: f32 = 0.4;
 /// Values of the words of a clause, the best first.
 const WORDS: [f32; 4] = [1.0, 1.0, 0.6, 0.3];
-/// Value of a request, and shares of the value of a clause that needs the text before it, and, as a label, of a statement or question.
+/// Value of a request, and shares of the value of a clause that needs the text before it, and, as a label, of a statement, a question or
+/// one that points at the text around it.
 const REQUEST: f32 = 1.3;
 const FRAGMENT: f32 = 0.75;
 const STATEMENT: f32 = 0.4;
@@ -67,7 +68,9 @@ impl<'a> Candidates<'a> {
             let values = texts.map(|(clause, place)| (place * value(clause, words), plain(clause)));
             let is_free = |clause: &str| !taken.contains(&clause.to_lowercase());
             let named = values.filter(|(value, clause)| *value >= LABEL && is_free(clause));
-            let ranked = named.map(|(value, clause)| (if is_statement(&clause) { value * STATEMENT } else { value }, clause));
+            let ranked = named.map(|(value, clause)| {
+                (if is_statement(&clause) || points(&clause) { value * STATEMENT } else { value }, clause)
+            });
             // The first of several with one value.
             ranked.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, clause)| clause)
         };
