@@ -13,10 +13,11 @@ const SUMMARY_REASON: &str = "in the digest";
 
 /// Minimum length of a line, in bytes, to be recognized as a quote without quotation marks.
 const QUOTE_BYTES: usize = 16;
-/// Minimum length of a line, in bytes, to be recognized as a quote between quotation marks; and the maximum number of bytes that
-/// are compared of a longer line.
+/// Minimum length of a line, in bytes, to be recognized as a quote between quotation marks; the bytes of a longer one with which a quote
+/// begins, and those that are compared.
 const WORD_BYTES: usize = 4;
 const QUOTED_BYTES: usize = 48;
+const LONGEST_QUOTE_BYTES: usize = 2_000;
 /// Maximum number of lines of the latest prompts to search for.
 const QUOTABLE: usize = 2_000;
 
@@ -263,12 +264,8 @@ fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<Strin
             let marks = &reading.session.conventions.answer_marks;
             let answer = marks.iter().find_map(|mark| Some(line.rsplit_once(mark)?.1)).unwrap_or(line);
             let line = answer.trim().trim_end_matches('"');
-            // A summary may quote only the beginning of a line; a short line counts as a quote only between quotation marks.
-            let begin = &line[..line.floor_char_boundary(QUOTED_BYTES)];
-            match line.len() {
-                QUOTE_BYTES.. => drop(said.insert(begin.to_owned())),
-                WORD_BYTES.. => drop(said.insert(format!("\"{line}\""))),
-                _ => {}
+            if line.len() >= WORD_BYTES {
+                said.insert(line[..line.floor_char_boundary(LONGEST_QUOTE_BYTES)].to_owned());
             }
         }
         if said.len() > QUOTABLE {
@@ -289,16 +286,20 @@ fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<Strin
     Ok(content.lines().flat_map(quotes).collect())
 }
 
-/// Returns the words that a line quotes, and their place: from where they begin up to the closing mark, or to the end of the line. What
-/// `said` has between quotation marks is all of them.
+/// Returns the words of a person that a line quotes, and their place: all that both have from the beginning of `said`. A few words, or a
+/// name, are a quotation only between quotation marks.
 fn quotation<'a>(line: &'a str, said: &str) -> Option<(usize, &'a str)> {
-    let at = line.find(said)?;
-    if let Some(all) = said.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        return Some((at + 1, &line[at + 1..at + 1 + all.len()]));
+    if said.len() < QUOTE_BYTES || !said.contains(' ') {
+        let marked = [format!("\"{said}\""), format!("“{said}”")].into_iter().find_map(|marked| line.find(&marked));
+        let at = marked.and_then(|at| Some(at + line[at..].chars().next()?.len_utf8()))?;
+        return Some((at, &line[at..at + said.len()]));
     }
-    let known = at + said.len();
-    let is_marked = line[..at].ends_with(['"', '“']);
-    let end = line[known..].find(['"', '”']).filter(|_| is_marked).map_or(line.len(), |length| known + length);
+    // A summary may quote only the beginning.
+    let at = line.find(&said[..said.floor_char_boundary(QUOTED_BYTES)])?;
+    let both = line[at..].char_indices().zip(said.chars()).take_while(|((_, one), other)| one == other);
+    let end = at + both.last().map_or(0, |((place, one), _)| place + one.len_utf8());
+    let is_whole = !line[..end].ends_with(char::is_alphanumeric) || !line[end..].starts_with(char::is_alphanumeric);
+    let end = if is_whole { end } else { at + line[at..end].rfind(' ')? };
     Some((at, line[at..end].trim_end()))
 }
 
@@ -415,18 +416,26 @@ mod tests {
     use super::quotation;
 
     #[test]
-    fn a_quotation_ends_at_its_mark() {
+    fn a_quotation_has_the_words_of_the_person_only() {
+        let keep = "Keep the old name of the file that the importer reads, please";
         for (line, said, expected) in [
-            ("1. **Asked**: \"use two columns\" - it has two.", "\"use two columns\"", Some("use two columns")),
+            ("1. **Asked**: \"use two columns\" - it has two.", "use two columns", Some("use two columns")),
+            ("1. “use two columns”", "use two columns", Some("use two columns")),
+            ("2. \"Keep the old name of the file that the importer reads, please\" - done.", keep, Some(keep)),
             (
-                "2. \"Keep the old name of the file, please\" - done.",
-                "Keep the old name",
-                Some("Keep the old name of the file, please"),
+                "- Keep the old name of the file that the importer reads, pleased by it",
+                keep,
+                Some("Keep the old name of the file that the importer reads,"),
             ),
-            ("3. “Keep the old name of the file” (done)", "Keep the old name", Some("Keep the old name of the file")),
-            ("- Keep the old name of the file ", "Keep the old name", Some("Keep the old name of the file")),
-            ("- Écru is the \"name\" of it", "Écru is the \"name\"", Some("Écru is the \"name\" of it")),
-            ("- It has two columns.", "\"use two columns\"", None),
+            (
+                "- Keep the old name of the file that the importer has (done)",
+                keep,
+                Some("Keep the old name of the file that the importer"),
+            ),
+            ("- Écru is the \"name\" of it", "Écru is the \"name\"", Some("Écru is the \"name\"")),
+            ("- It has two columns.", "use two columns", None),
+            // A name is not a quotation.
+            ("`move-the-old-names/a.md` was written", "move-the-old-names", None),
         ] {
             assert_eq!(quotation(line, said).map(|(_, quote)| quote), expected, "{line}");
         }
