@@ -87,8 +87,8 @@ fn the_best_session_is_first_with_its_lines_at_80_and_140_columns() {
         no turn has all words; the best ones lack: flaky
 
         bbbb2222  11 d  project  which retry limit has parse_rows?
-          #1 user
-            which retry limit has parse_rows?
+          #1 agent
+            It retries 3 times: see RETRY_LIMIT in rows.rs.
           claude --resume bbbb2222
 
         aaaa1111  11 d  project  fix the flaky login test

@@ -8,6 +8,8 @@ use std::ops::Range;
 
 /// Part of a line that is shown, in bytes: inputs of tools can be one long line.
 const LINE_BYTES: usize = 400;
+/// Share of the value of a question of the user as the line that answers.
+const QUESTION_TRUST: f32 = 0.7;
 /// Part of it before the first word of the query.
 const BEFORE_BYTES: usize = 120;
 
@@ -77,11 +79,14 @@ struct Line {
 pub(super) fn excerpt(matcher: &Matcher<'_>, weights: &[f32], phrases: &[String], passages: &[Passage<'_>]) -> Option<Excerpt> {
     let mut best: Option<Line> = None;
     for (index, passage) in passages.iter().enumerate() {
-        // The words of a person or an agent tell more than data with the same words.
+        // The words of a person or an agent tell more than data with the same words, and an answer more than its question.
         let trust = [1.2, 1.0, 0.7][passage.kind.field()];
         for (words, place) in lines(matcher, weights, &passage.text) {
-            let line = || passage.text[line_at(&passage.text, place.start)].to_lowercase();
-            let phrases = if phrases.is_empty() { 0 } else { phrases.iter().filter(|phrase| line().contains(*phrase)).count() };
+            let line = &passage.text[line_at(&passage.text, place.start)];
+            let asks = passage.kind == PassageKind::Prompt && line.trim_end().ends_with(['?', '？']);
+            let trust = if asks { QUESTION_TRUST } else { trust };
+            let has = |phrase: &&String| line.to_lowercase().contains(*phrase);
+            let phrases = phrases.iter().filter(has).count();
             let value = trust * words + 100.0 * phrases as f32;
             if best.as_ref().is_none_or(|best| best.value < value) {
                 best = Some(Line { passage: index, place, value });
@@ -203,6 +208,15 @@ mod tests {
     fn words_of_the_user_come_before_data() {
         let passages = [passage(PassageKind::Result, "retry limit"), passage(PassageKind::Prompt, "the retry limit")];
         assert_eq!(best("retry limit", &passages).unwrap().kind, PassageKind::Prompt);
+    }
+
+    #[test]
+    fn an_answer_is_shown_before_its_question() {
+        let passages = [
+            passage(PassageKind::Prompt, "why did the merge stop?"),
+            passage(PassageKind::Answer, "the merge had to stop at a conflict"),
+        ];
+        assert_eq!(best("merge stop", &passages).unwrap().kind, PassageKind::Answer);
     }
 
     #[test]
