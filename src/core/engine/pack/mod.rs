@@ -72,7 +72,7 @@ impl Section {
             Section::Functions => "Functions and types",
             Section::Commands => "Commands that worked",
             Section::Failed => "Failed or rejected calls",
-            Section::Decisions => "Decisions",
+            Section::Decisions => "Decisions and findings",
             Section::Turns => "Turns",
             Section::Points => "Key points of turns",
             Section::Agent => "Agent",
@@ -305,7 +305,9 @@ fn head(reading: &Analysis) -> String {
     let id: String = reading.session.id.chars().take(8).collect();
     let directory = reading.directory();
     let place = if directory.is_empty() { String::new() } else { format!(" in {directory}") };
-    format!("Extracts of session {id}{place}, texts oldest first, lists newest first. #N: aperture show N -s {id}\n")
+    format!(
+        "Extracts of session {id}{place}, texts oldest first, lists by use, turns newest first. #N: aperture show N -s {id}\n"
+    )
 }
 
 fn heading(section: Section) -> String {

@@ -67,10 +67,10 @@ pub(super) fn units(reading: &Analysis, sources: &Sources, wanted: &Wanted, cloc
     let contents = contents_of(reading, sources);
     let told = Told::new(reading, &contents);
     let mut units = Units::default();
-    units.summary(&told.session());
     units.turns(&told, clock);
     units.requested(reading, &live, sources, wanted, &told, clock);
     units.words(reading, &live, sources);
+    units.summary(&told.session());
     units.parts(Lane::Open, told.turns().len().checked_sub(1).map(|newest| told.open(newest)));
     if let Some(query) = &wanted.query {
         units.about(reading, &live, sources, query);
@@ -448,24 +448,29 @@ impl Units {
         }
     }
 
-    /// Adds what the summary of the session says beyond the other sections: the first goal, state and next steps; then results and the
-    /// course of the session.
+    /// Adds what the summary of the session says beyond the other sections: the first goal, or the only one if no section has it; state
+    /// and next steps; then results and the course of the session.
     fn summary(&mut self, session: &SessionSummary) {
+        let has_task = LANES.iter().zip(&self.lanes).any(|(row, units)| row.lane == Lane::Task && !units.is_empty());
         let kinds = [PointKind::Objective, PointKind::State, PointKind::Next, PointKind::Achieved, PointKind::Narrative];
         for point in kinds.iter().flat_map(|kind| session.summary.points.iter().filter(move |point| point.kind == *kind)) {
-            let (lane, text) = match point.kind {
-                // The other goal is the task.
+            let text = match point.kind {
                 PointKind::Objective => {
                     let first = point.parts.iter().map(|part| &*part.text).take_while(|text| !text.starts_with("now: "));
-                    let first = first.collect::<Vec<_>>().join(" ");
-                    (Lane::Current, first.strip_prefix("first: ").unwrap_or_default().to_owned())
+                    let goal = first.collect::<Vec<_>>().join(" ");
+                    match goal.strip_prefix("first: ") {
+                        Some(first) => format!("first goal: {first}"),
+                        None if has_task => continue,
+                        None => format!("goal: {goal}"),
+                    }
                 }
-                PointKind::State | PointKind::Next => (Lane::Current, point.text()),
-                _ => (Lane::Summary, point.text()),
+                kind => format!("{}: {}", kind.label(), point.text()),
             };
-            if !text.is_empty() {
-                self.entry(lane, None, "", &format!("{}: {text}", point.kind.label()));
-            }
+            let lane = match point.kind {
+                PointKind::Objective | PointKind::State | PointKind::Next => Lane::Current,
+                _ => Lane::Summary,
+            };
+            self.entry(lane, None, "", &text);
         }
     }
 
@@ -537,7 +542,6 @@ fn is_code(block: &Block) -> bool {
 
 /// Returns the text of a call or result from which pieces are taken; `None` if a list has it.
 fn record_text(reading: &Analysis, block: &Block, sources: &Sources) -> Option<String> {
-    let conventions = reading.session.conventions;
     let is_edit = block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit);
     // The result of an edit confirms it, and repeats its text. A call that failed is in the list of failures.
     if block.kind == BlockKind::ToolResult && (is_edit || block.error) {
@@ -548,8 +552,7 @@ fn record_text(reading: &Analysis, block: &Block, sources: &Sources) -> Option<S
     if block.kind == BlockKind::ToolUse && text.lines().count() < 2 {
         return None;
     }
-    let is_own = |line: &&str| !starts_with_any(line, &conventions.envelope_lines) && !conventions.envelope_titles.contains(line);
-    Some(text.lines().filter(is_own).fold(String::new(), |text, line| text + line + "\n"))
+    Some(reading.session.conventions.own_result(&text).into_owned())
 }
 
 fn replaced_text(reading: &Analysis, block: &Block, sources: &Sources) -> String {

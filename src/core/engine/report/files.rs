@@ -2,7 +2,7 @@
 
 use crate::engine::Analysis;
 use crate::model::paths::{is_windows_text, relative, same_form};
-use crate::model::{BlockKind, BlockNumber, Key, ToolVerb};
+use crate::model::{Block, BlockKind, BlockNumber, Key, ToolVerb};
 use crate::text::names::{SEPARATORS, file_name};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
@@ -45,13 +45,18 @@ struct Uses {
 pub fn files_in_work(reading: &Analysis, most: usize) -> Vec<FileInWork> {
     let session = &reading.session;
     let answered = session.blocks.iter().filter(|block| block.kind == BlockKind::ToolResult);
-    let results: FxHashMap<Key, BlockNumber> = answered.filter_map(|block| Some((block.call?, block.number))).collect();
+    let results: FxHashMap<Key, &Block> = answered.filter_map(|block| Some((block.call?, block))).collect();
     let mut uses: FxHashMap<String, Uses> = FxHashMap::default();
     for block in session.blocks.iter().filter(|block| block.kind == BlockKind::ToolUse && block.excerpts.is_some()) {
         let row = &session.rows[block.row as usize];
         let Some(tool) = block.tool.as_deref().filter(|_| !row.sidechain && !reading.is_left(block)) else { continue };
         let directory = session.origins.get(row.origin as usize).map_or("", |origin| &origin.directory);
-        let result = block.call.and_then(|call| results.get(&call)).copied().unwrap_or(block.number);
+        let answer = block.call.and_then(|call| results.get(&call)).copied();
+        // A file that could not be read or edited may not exist.
+        if tool.verb.names_file() && answer.is_some_and(|answer| answer.error) {
+            continue;
+        }
+        let result = answer.map_or(block.number, |answer| answer.number);
         let age = f64::from(reading.steps.saturating_sub(block.position.step));
         for (place, file) in block.files().enumerate() {
             let known = uses.entry(absolute(directory, file)).or_default();

@@ -14,6 +14,8 @@ const CLIENT_TEXTS: &[&str] = &[
     "# AGENTS.md instructions", "<INSTRUCTIONS>", "<environment_context>", "<user_instructions>", "<user_shell_command>",
     "<turn_aborted>", "<subagent_notification>", "<recommended_plugins>", "<skill>", "<system-reminder>",
 ];
+/// The label of such a text after the user stopped a turn.
+pub(super) const INTERRUPTED: &str = "turn_aborted";
 /// Labels of such texts that contain results: all others guide the model.
 const CONTENT: &[&str] = &["subagent_notification", "user_shell_command"];
 /// The heading before the prompt in a text to which an editor prepended its own context.

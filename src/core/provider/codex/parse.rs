@@ -191,6 +191,7 @@ pub(in crate::provider) fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
         () => RowKind::User,
     });
     row.flags.set(Flags::ATTACHMENT, developer);
+    row.flags.set(Flags::INTERRUPTION, blocks.iter().any(|parsed| &*parsed.block.label == content::INTERRUPTED));
     if answers {
         row.answers = key_of(first.item.call).or(Some(Key(0)));
     }

@@ -2,7 +2,7 @@
 
 use crate::engine::reduce::{declaration, has_failed_tests, own_text, shown, without_number};
 use crate::model::Conventions;
-use crate::text::command_heads::{head, is_lookup, shows_texts};
+use crate::text::command_heads::{head, is_lookup, purpose_of, shows_texts};
 use crate::text::errors::{begins_failure, is_verdict, is_warning};
 use crate::text::lists::word_lists;
 use crate::text::shell::simple_commands;
@@ -90,12 +90,21 @@ pub fn lost_failure<'a>(command: &str, output: &'a str) -> Option<&'a str> {
     }
     let names: Vec<&str> = heads.iter().filter_map(|head| head.split(' ').next()).collect();
     let lines: Vec<&str> = output.lines().collect();
+    let checks_code = heads.iter().any(|head| matches!(purpose_of(head), Some("Build" | "Format and lint")));
     let is_failure = |line: &&str| {
         let line = own_text(line);
-        begins_failure(line) || missing_program(line).is_some_and(|missing| names.contains(&missing))
+        begins_failure(line)
+            || checks_code && is_diagnostic(line)
+            || missing_program(line).is_some_and(|missing| names.contains(&missing))
     };
     let total = || lines.iter().rfind(|line| has_failed_tests(&[line])).filter(|_| has_failed_tests(&lines));
     lines.iter().find(|line| is_failure(line)).or_else(total).map(|line| line.trim())
+}
+
+/// Returns true if a line is what a compiler says of a place, other than a warning: `src/a.go:12:3: undefined: x`.
+fn is_diagnostic(line: &str) -> bool {
+    let diagnostic = line.split_once(": ").filter(|(place, _)| !place.contains(' ') && names_source_line(place));
+    diagnostic.is_some_and(|(_, message)| !is_warning(message) && !message.starts_with("note"))
 }
 
 /// The rank from which on a line is the last word of a program.
@@ -373,6 +382,9 @@ mod tests {
             ("git rebase main 2>&1 | tail -2", "error: could not apply 1a2b3c4... x", true),
             ("cd x; git ls-remote | sed -n 1p", "fatal: unable to access 'x'", true),
             ("frob a; echo done", "zsh:1: command not found: frob\ndone", true),
+            ("go build ./... 2>&1 | head -50", "# a/b\nb/a.go:16:36: undefined: x", true),
+            ("cargo build | tail", "a.rs:1:2: warning: unused", false),
+            ("go test -v ./... | tail -9", "    a_test.go:3: got 2\nok  \ta/b\t0.1s", false),
             ("git push", "error: none", false),
             ("git add a && git push", "error: none", false),
             ("git log --oneline | head", "error: a subject", false),

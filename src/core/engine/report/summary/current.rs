@@ -6,7 +6,7 @@ use super::sentences::{Sentence, salience};
 use super::turn::{REPLIED, TurnFacts, assents, edited_files, points_back, short_path};
 use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
 use crate::engine::reduce::declaration;
-use crate::engine::{Analysis, plural};
+use crate::engine::{Analysis, label, plural};
 use crate::model::{Block, BlockKind, BlockNumber, InputNames, Role, ToolVerb, Turn};
 use crate::text::clauses::is_order;
 use crate::text::cut::cut;
@@ -15,9 +15,12 @@ use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 const NARRATED: usize = 5;
+/// Factor of the importance of a turn for each turn after it.
+const RECENCY: f64 = 0.9;
 /// Minimum number of words that are not function words in a sentence of the narrative.
 const NARRATIVE_WORDS: usize = 4;
 const LISTED: usize = 8;
+const LISTED_COMMITS: usize = 3;
 /// Maximum number of words in the list of concepts.
 const CONCEPTS: usize = 5;
 /// Maximum number of entries in a list of a briefing.
@@ -49,7 +52,7 @@ pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts
         (PointKind::Files, files(reading, &live)),
         (PointKind::Functions, functions(reading, contents, live.iter().map(|told| told.turn))),
         (PointKind::Concepts, concepts(reading, &live)),
-        (PointKind::State, state(&live, &items)),
+        (PointKind::State, state(reading, &live, &items)),
         (PointKind::Next, next(reading, &live, &items)),
     ];
     let summary = fit(points.map(|(kind, parts)| Point { kind, parts }).into(), SESSION_TOKENS);
@@ -73,7 +76,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
         (PointKind::Narrative, latest(narrative(&live))),
         (PointKind::Achieved, achieved(&live, &items).into_iter().take(DONE).collect()),
         (PointKind::Changed, changed(reading, &live)),
-        (PointKind::State, state(&live, &items)),
+        (PointKind::State, state(reading, &live, &items)),
         (PointKind::Open, errors),
         (PointKind::Next, next),
     ];
@@ -188,7 +191,8 @@ pub fn is_client_command(prompt: &str) -> bool {
     prompt.split_whitespace().next().is_some_and(|word| COMMANDS.contains(&word))
 }
 
-/// Returns the last sentences of the assistant in the most important turns, in order.
+/// Returns a sentence that ends the newest turn with one, and those of the most important turns before it, in order. What newer turns say
+/// can refute an older one.
 fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let weight = |told: &TurnFacts<'_>| {
         let facts = &told.facts;
@@ -202,9 +206,13 @@ fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
         let best = whole.into_iter().rev().max_by_key(|(sentence, _)| salience(sentence))?;
         (salience(&best.0) > 1).then(|| Part::said(best))
     };
-    let mut ranked: Vec<(usize, usize, Part)> =
-        live.iter().enumerate().filter_map(|(place, told)| Some((weight(told), place, said(told)?))).collect();
-    ranked.sort_by_key(|(weight, place, _)| std::cmp::Reverse((*weight, *place)));
+    let aged = |place: usize, told: &TurnFacts<'_>| (weight(told) + 1) as f64 * RECENCY.powi((live.len() - place) as i32);
+    let mut ranked: Vec<(f64, usize, Part)> =
+        live.iter().enumerate().filter_map(|(place, told)| Some((aged(place, told), place, said(told)?))).collect();
+    if let Some(newest) = ranked.last_mut() {
+        newest.0 = f64::INFINITY;
+    }
+    ranked.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
     let mut told_already: FxHashSet<String> = FxHashSet::default();
     ranked.retain(|(_, _, part)| told_already.insert(part.text.clone()));
     ranked.truncate(NARRATED);
@@ -225,7 +233,9 @@ fn says_something(sentence: &str) -> bool {
 /// Returns commits, completed plan items, test results, fixed errors and the number of edits.
 fn achieved(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let commits = live.iter().rev().flat_map(|told| told.facts.commits.iter().rev());
-    let subjects = distinct(commits.cloned(), 3);
+    let mut subjects = distinct(commits.cloned(), usize::MAX);
+    let more = subjects.len().saturating_sub(LISTED_COMMITS);
+    subjects.truncate(LISTED_COMMITS);
     let done = items.iter().rev().filter(|item| item.status == Status::Done).map(Item::part);
     let mut files: Vec<&str> = live.iter().flat_map(|told| &told.facts.edited).map(|(path, _, _)| path.as_str()).collect();
     files.sort_unstable();
@@ -233,7 +243,7 @@ fn achieved(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let fixed = live.iter().map(|told| told.facts.fixed.len()).sum();
     let count =
         |number: usize, name: &str, what: &str| (number > 0).then(|| Part::counted(format!("{} {what}", plural(number, name))));
-    let counts = [count(files.len(), "file", "edited"), count(fixed, "error", "fixed")];
+    let counts = [count(more, "commit", "before"), count(files.len(), "file", "edited"), count(fixed, "error", "fixed")];
     subjects.into_iter().chain(done.take(3)).chain(counts.into_iter().flatten()).collect()
 }
 
@@ -320,11 +330,15 @@ fn concepts(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     found
 }
 
-/// Returns the outcome of the last turn and the progress of the plan.
-fn state(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
+/// Returns the outcome of the last turn, the calls at its end whose results are not known, and the progress of the plan.
+fn state(reading: &Analysis, live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let Some(last) = live.last() else { return Vec::new() };
     let mut parts: Vec<Part> = last.outcomes.iter().map(|outcome| Part::counted(outcome.words())).collect();
     parts[..1].iter_mut().for_each(|part| part.text.insert_str(0, "last turn: "));
+    let newest = last.turn.blocks.iter().rev().filter_map(|number| reading.block(*number));
+    let running = newest.take_while(|block| block.kind == BlockKind::ToolUse);
+    let called = |block: &Block| Part::new(&format!("without a result: {}", cut(&label(block), BRIEF_CHARACTERS)), block.number);
+    parts.extend(running.map(called));
     // The last test result is valid until the tests run again.
     let tests = live.iter().rev().skip(1).find_map(|told| told.facts.tests);
     if let Some((passed, failed, block)) = tests.filter(|_| last.facts.tests.is_none()) {

@@ -103,7 +103,9 @@ pub(super) fn fit(mut points: Vec<Point>, bound: u32) -> Summary {
         while over(&points, bound) {
             let longest = points.iter_mut().filter(|point| point.parts.len() > least(point.kind));
             let Some(point) = longest.max_by_key(|point| o200k(&point.text())) else { break };
-            point.parts.pop();
+            // Sentences are in the order of their turns, others begin with the best.
+            let dropped = if point.kind == PointKind::Narrative { 0 } else { point.parts.len() - 1 };
+            point.parts.remove(dropped);
         }
     }
     while over(&points, bound) {
