@@ -44,6 +44,8 @@ pub struct TracePosition {
     /// True if the client records prompts that it sends beside results in rows of their own.
     has_attachments: bool,
     directory: String,
+    /// In a session that another agent started, the time of the last row that was copied into it.
+    copied_until: Option<i64>,
     /// Hashes of the identities of the rows so far: a client can write a row twice.
     rows: FxHashSet<u64>,
     /// Hashes of the identities of the rows that another row followed.
@@ -150,7 +152,13 @@ impl TracePosition {
     /// Reads the next line of a file, without its line feed, and passes its events to `take`.
     pub fn line(&mut self, provider: &dyn ProviderAdapter, line: &[u8], take: &mut dyn FnMut(TraceEvent)) {
         self.lines += 1;
-        let parsed = provider.parse(line);
+        let mut parsed = provider.parse(line);
+        if self.lines == 1 {
+            self.copied_until = parsed.row.copied_until();
+        }
+        if parsed.row.is_after(self.copied_until) {
+            parsed.blocks.iter_mut().for_each(|parsed| parsed.block.words = Default::default());
+        }
         if self.directory.is_empty()
             && let Some(directory) = parsed.origin[1].as_deref()
         {

@@ -54,6 +54,8 @@ impl Flags {
     /// Written by aperture, or in the form of its rows: its time is that of a change, not of the session.
     pub const OWN: Flags = Flags(1 << 23);
 
+    /// The head of a session that another agent started.
+    pub const SUBAGENT: Flags = Flags(1 << 24);
     /// The client begins a turn; it can take further prompts during the turn.
     pub const TURN_START: Flags = Flags(1 << 23);
 

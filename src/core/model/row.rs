@@ -45,6 +45,19 @@ impl Row {
     pub fn new(kind: RowKind) -> Row {
         Row { kind, ..Row::default() }
     }
+
+    /// Returns until when the rows behind this head were copied from the session of the agent that started it, in milliseconds; `None` if
+    /// a person started it. A client copies rows with the time of the head.
+    pub fn copied_until(&self) -> Option<i64> {
+        const COPYING_MILLISECONDS: i64 = 500;
+        let start = self.timestamp.filter(|_| self.flags.any(Flags::SUBAGENT))?;
+        Some(start + COPYING_MILLISECONDS)
+    }
+
+    /// Returns true if it was written after a time, which must be known.
+    pub fn is_after(&self, time: Option<i64>) -> bool {
+        self.timestamp.zip(time).is_some_and(|(written, time)| written > time)
+    }
 }
 
 /// Role of a row in the window.

@@ -448,29 +448,31 @@ impl Units {
         }
     }
 
-    /// Adds what the summary of the session says beyond the other sections: the first goal, or the only one if no section has it; state
-    /// and next steps; then results and the course of the session.
+    /// Adds what the summary of the session says beyond the other sections: the first goal, and the last one if it is not the task;
+    /// state and next steps; then results and the course of the session.
     fn summary(&mut self, session: &SessionSummary) {
-        let has_task = LANES.iter().zip(&self.lanes).any(|(row, units)| row.lane == Lane::Task && !units.is_empty());
-        let kinds = [PointKind::Objective, PointKind::State, PointKind::Next, PointKind::Achieved, PointKind::Narrative];
-        for point in kinds.iter().flat_map(|kind| session.summary.points.iter().filter(move |point| point.kind == *kind)) {
-            let text = match point.kind {
-                PointKind::Objective => {
-                    let first = point.parts.iter().map(|part| &*part.text).take_while(|text| !text.starts_with("now: "));
-                    let goal = first.collect::<Vec<_>>().join(" ");
-                    match goal.strip_prefix("first: ") {
-                        Some(first) => format!("first goal: {first}"),
-                        None if has_task => continue,
-                        None => format!("goal: {goal}"),
-                    }
-                }
-                kind => format!("{}: {}", kind.label(), point.text()),
-            };
-            let lane = match point.kind {
-                PointKind::Objective | PointKind::State | PointKind::Next => Lane::Current,
-                _ => Lane::Summary,
-            };
-            self.entry(lane, None, "", &text);
+        let of = |kind: PointKind| session.summary.points.iter().filter(move |point| point.kind == kind);
+        for parts in of(PointKind::Objective).map(|point| &point.parts) {
+            let last = parts.iter().position(|part| part.text.starts_with("now: ")).unwrap_or_default();
+            let text = |parts: &[Part]| parts.iter().map(|part| &*part.text).collect::<Vec<_>>().join(" ");
+            if last > 0 {
+                let first = text(&parts[..last]);
+                self.entry(Lane::Current, None, "", &format!("first goal: {}", first.strip_prefix("first: ").unwrap_or(&first)));
+            }
+            let tasks = LANES.iter().zip(&self.lanes).filter(|(row, _)| row.lane == Lane::Task).flat_map(|(_, units)| units);
+            // The prompt of another agent is not among the words of the user.
+            if !tasks.into_iter().any(|unit| unit.block == parts[last].block) {
+                let goal = text(&parts[last..]);
+                self.entry(Lane::Current, None, "", &format!("goal: {}", goal.strip_prefix("now: ").unwrap_or(&goal)));
+            }
+        }
+        for (kind, lane) in [
+            (PointKind::State, Lane::Current),
+            (PointKind::Next, Lane::Current),
+            (PointKind::Achieved, Lane::Summary),
+            (PointKind::Narrative, Lane::Summary),
+        ] {
+            of(kind).for_each(|point| self.entry(lane, None, "", &format!("{}: {}", kind.label(), point.text())));
         }
     }
 

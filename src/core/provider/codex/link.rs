@@ -1,7 +1,7 @@
 //! Derives from the order of the rows their parents, the responses that they form, and the usage and model of each response.
 
 use super::cut;
-use crate::model::{Block, Event, Flags, Key, Origin, RowKind, Session, Usage, Vocabulary};
+use crate::model::{Block, Event, Flags, Key, Origin, Row, RowKind, Session, Usage, Vocabulary};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fills in the fields that no row records itself. Idempotent.
@@ -19,6 +19,7 @@ pub(in crate::provider) fn chain(session: &mut Session) {
     let mut origins = Origins::new(&session.origins);
     let mut above: Option<Key> = None;
     let mut next = 0;
+    let copied_until = session.rows.first().and_then(Row::copied_until);
     for index in 0..session.rows.len() {
         let row = &mut session.rows[index];
         if let Some(id) = row.id.map(|id| identities.unique(id)) {
@@ -27,7 +28,11 @@ pub(in crate::provider) fn chain(session: &mut Session) {
         }
         row.origin = origins.place(row.origin, &mut session.origins);
         let last = next + row.blocks as usize;
+        let is_of_agent = row.is_after(copied_until);
         for block in &mut session.blocks[next..last] {
+            if is_of_agent {
+                block.words = Default::default();
+            }
             locate_target(block, &origins.current.directory);
         }
         next = last;
@@ -274,6 +279,27 @@ mod tests {
             }
         }
         responses
+    }
+
+    #[test]
+    fn the_prompts_of_another_agent_are_not_the_users_words() {
+        let row = |second: u8, kind: &str, payload: &str| {
+            format!(r#"{{"timestamp":"2025-10-02T10:00:{second:02}Z","type":"{kind}","payload":{payload}}}"#)
+        };
+        let prompt =
+            |text: &str| format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{text}"}}]}}"#);
+        for (source, expected) in [(r#"{"subagent":"review"}"#, [true, false]), (r#""cli""#, [true, true])] {
+            let head = row(0, "session_meta", &format!(r#"{{"id":"s","source":{source}}}"#));
+            let rows = [head, row(0, "response_item", &prompt("copied")), row(2, "response_item", &prompt("review it"))];
+            let mut session = Session::default();
+            for parsed in rows.iter().map(|line| parse(line.as_bytes())) {
+                session.rows.push(parsed.row);
+                session.blocks.extend(parsed.blocks.into_iter().map(|parsed| parsed.block));
+            }
+            link(&mut session);
+            let typed: Vec<bool> = session.blocks.iter().map(|block| !block.words.is_empty()).collect();
+            assert_eq!(typed, expected, "{source}");
+        }
     }
 
     #[test]

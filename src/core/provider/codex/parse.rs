@@ -39,6 +39,7 @@ fields! {
         history = "replacement_history",
         mode = "history_mode",
         base = "history_base",
+        source = "source",
     }
 }
 
@@ -156,6 +157,7 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
             let from = parent.or_else(|| text_of(payload.forked)).filter(|id| !id.is_empty());
             row.event = from.map(|session| Box::new(Event::ForkedFrom { session: session.into_owned(), inherits }));
             row.flags.set(Flags::NUMBERED, equals(payload.mode, "paginated"));
+            row.flags.set(Flags::SUBAGENT, payload.source.is_some_and(|source| member(source, "subagent").is_some()));
             let branch = payload.git.and_then(|git| member(git, "branch"));
             let origin = [payload.id, payload.directory, payload.version, branch].map(text_of);
             ParsedRow { origin, ..plain(row) }
