@@ -20,6 +20,8 @@ pub enum EditError {
     Unexpected(String),
     #[error("it is not TOML: {0}")]
     NotToml(String),
+    #[error("'{0}' takes no table with a header of its own")]
+    NoTable(&'static str),
 }
 
 /// A member of an object or an element of an array, by its position in the text.

@@ -113,11 +113,11 @@ impl ServerList {
     /// Adds aperture to the list, unless its name is taken. It is started by a name found through `PATH`, or by a path.
     ///
     /// Idempotent: if the entry exists already, in any formatting, the text is unchanged.
-    /// Errors: the document is not valid, or has an unexpected type.
+    /// Errors: the document is not valid, or the list has an unexpected type or a form that is not extended.
     pub fn install(self, text: &str, program: &str) -> Result<Edited, EditError> {
         let clean = self.uninstall(text)?;
         let is_taken = match self {
-            ServerList::Toml { key } => toml(&clean)?.get(key).and_then(|list| list.get(SERVER)).is_some(),
+            ServerList::Toml { key } => has_server(&toml(&clean)?, key),
             ServerList::Json { key, .. } | ServerList::JsonWords { key, .. } => {
                 names(&clean, &[key]).iter().any(|name| name == SERVER)
             }
@@ -126,8 +126,16 @@ impl ServerList {
             return Ok(Edited { text: text.to_owned(), taken: vec![SERVER] });
         }
         let text = match self {
-            ServerList::Toml { key } if clean.trim().is_empty() => format!("{}{clean}", block(key, program).trim_start()),
-            ServerList::Toml { key } => format!("{clean}{}", block(key, program)),
+            ServerList::Toml { key } => {
+                let is_blank = clean.trim().is_empty();
+                let block = block(key, program);
+                let after = if is_blank { format!("{}{clean}", block.trim_start()) } else { format!("{clean}{block}") };
+                // A table cannot follow an inline one, for example.
+                if toml(&after).is_err() || without_block(&after, key) != Some(clean) {
+                    return Err(EditError::NoTable(key));
+                }
+                after
+            }
             ServerList::Json { key, .. } | ServerList::JsonWords { key, .. } => {
                 let entry = self.entry(program);
                 let is_there = serde_json::from_str::<Value>(text).is_ok_and(|list| list[key][SERVER] == entry);
@@ -137,13 +145,12 @@ impl ServerList {
         Ok(Edited { text, taken: Vec::new() })
     }
 
-    /// Removes aperture from the list.
+    /// Removes aperture from the list, also if the document is valid only without it.
     /// Errors: the document is not valid.
     pub fn uninstall(self, text: &str) -> Result<String, EditError> {
         let key = match self {
             ServerList::Toml { key } => {
-                toml(text)?;
-                return Ok(without_block(text, key));
+                return without_block(text, key).map_or_else(|| toml(text).map(|_| text.to_owned()), Ok);
             }
             ServerList::Json { key, .. } | ServerList::JsonWords { key, .. } => key,
         };
@@ -176,26 +183,48 @@ pub(super) fn is_us(program: &str) -> bool {
     name.strip_suffix(".exe").unwrap_or(name) == "aperture"
 }
 
-fn toml(text: &str) -> Result<toml_edit::DocumentMut, EditError> {
-    text.parse().map_err(|error: toml_edit::TomlError| EditError::NotToml(error.message().to_owned()))
+fn toml(text: &str) -> Result<toml::Table, EditError> {
+    text.parse().map_err(|error: toml::de::Error| EditError::NotToml(error.message().to_owned()))
+}
+
+fn has_server(document: &toml::Table, key: &str) -> bool {
+    document.get(key).and_then(|list| list.get(SERVER)).is_some()
+}
+
+/// Returns a document without aperture in its list, and without a list that is empty.
+fn without_server(mut document: toml::Table, key: &str) -> toml::Table {
+    if let Some(toml::Value::Table(list)) = document.get_mut(key) {
+        list.remove(SERVER);
+        if list.is_empty() {
+            document.remove(key);
+        }
+    }
+    document
 }
 
 /// The table at the end of a TOML document. It begins with a line feed, so that the text before stays as it was.
 fn block(key: &str, program: &str) -> String {
-    format!("\n[{key}.{SERVER}]\ncommand = {}\nargs = [\"mcp\"]\n", toml_edit::Value::from(program))
+    format!("\n[{key}.{SERVER}]\ncommand = {}\nargs = [\"mcp\"]\n", toml::Value::from(program))
 }
 
-/// Removes the table that [`block`] writes, for any path of the program.
-fn without_block(text: &str, key: &str) -> String {
-    let start = format!("[{key}.{SERVER}]\ncommand = ");
-    let end = "\nargs = [\"mcp\"]\n";
-    let Some((before, rest)) = text.split_once(&start) else { return text.to_owned() };
-    match rest.split_once(end) {
-        Some((program, after)) if !program.contains('\n') && is_us(program.trim_matches(['"', '\''])) => {
-            format!("{}{after}", before.strip_suffix('\n').unwrap_or(before))
-        }
-        _ => text.to_owned(),
-    }
+/// Returns a text without the table that [`block`] writes, for any path of the program. `None` if it has none, if the table has more than
+/// that, or if the rest is not TOML.
+fn without_block(text: &str, key: &str) -> Option<String> {
+    let (start, end) = (format!("[{key}.{SERVER}]\ncommand = "), "\nargs = [\"mcp\"]\n");
+    let whole = toml(text).ok();
+    let rest = |at: usize| {
+        let (program, after) = text[at + start.len()..].split_once(end)?;
+        let is_ours = !program.contains('\n') && is_us(program.trim_matches(['"', '\'']));
+        let before = text[..at].strip_suffix('\n').unwrap_or(&text[..at]);
+        let rest = Some(format!("{before}{after}")).filter(|_| is_ours)?;
+        let left = toml(&rest).ok()?;
+        // The same lines in a text of the user are not the table.
+        let is_table = whole.as_ref().is_none_or(|whole| {
+            has_server(whole, key) && !has_server(&left, key) && without_server(whole.clone(), key) == without_server(left, key)
+        });
+        is_table.then_some(rest)
+    };
+    text.rmatch_indices(&start).find_map(|(at, _)| rest(at))
 }
 
 #[cfg(test)]
@@ -231,19 +260,81 @@ mod tests {
         assert!(CODEX.list.install("a = ", "aperture").is_err());
     }
 
+    #[test]
+    fn a_list_that_takes_no_table_stays() {
+        let refused = |text: &str| CODEX.list.install(text, "aperture").unwrap_err();
+        assert_eq!(refused("[[mcp_servers]]\n"), EditError::NoTable("mcp_servers"));
+        for list in ["{ foo = {command=\"x\"} }", "{}", "5"] {
+            let text = format!("\"mcp_servers\" = {list}\n");
+            assert_eq!(refused(&text), EditError::NoTable("mcp_servers"), "{list}");
+            // An earlier version added it nevertheless.
+            let broken = text.clone() + &block("mcp_servers", "/usr/bin/aperture");
+            assert_eq!(CODEX.list.uninstall(&broken).unwrap(), text);
+        }
+        assert!(matches!(CODEX.list.uninstall("a = \n"), Err(EditError::NotToml(_))));
+    }
+
+    #[test]
+    fn only_the_table_itself_is_removed() {
+        let own = block("mcp_servers", "/usr/bin/aperture");
+        let text = format!("note = \'\'\'{own}\'\'\'\n");
+        assert_eq!(CODEX.list.uninstall(&text).unwrap(), text);
+        for added in ["enabled = true\n", "[mcp_servers.aperture.env]\n"] {
+            let text = format!("model = \"x\"\n{own}{added}");
+            assert_eq!(CODEX.list.uninstall(&text).unwrap(), text, "without the rest, {added} means something else");
+        }
+    }
+
+    /// Parts of documents in which the list has each form, or its lines are in a text.
+    fn toml_parts() -> Vec<String> {
+        let text = format!("note = \'\'\'{}\'\'\'", block("mcp_servers", "aperture"));
+        let parts = [
+            "",
+            "# note",
+            "model = \"x\"",
+            "[mcp_servers.db]",
+            "command = \"db\"",
+            "mcp_servers = {}",
+            "\"mcp_servers\" = {db = {command = \"db\"}}",
+            "mcp_servers = 5",
+            "mcp_servers.db.command = \"db\"",
+            "[mcp_servers]",
+            "[[mcp_servers]]",
+            "[other]\r",
+            &text,
+        ];
+        parts.map(str::to_owned).into()
+    }
+
+    /// Documents in which the list has each type.
+    fn json_documents() -> Vec<String> {
+        let lists =
+            ["{}", "{ }", "{\"db\": {}}", "5", "null", "\"x\"", "[]", "[{\"command\": \"aperture\", \"args\": [\"mcp\"]}]"];
+        let document = |key: &str, list: &str| format!("{{\"a\": [1,  2], \"{key}\": {list}}}");
+        let documents = ["mcp", "servers", "mcpServers"].into_iter().flat_map(|key| lists.map(|list| document(key, list)));
+        documents.collect()
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
         #[test]
         fn an_added_entry_is_removed_to_the_byte(
-            lines in prop::collection::vec(prop::sample::select(vec!["", "# note", "model = \"x\"", "[mcp_servers.db]", "command = \"db\""]), 0..6),
+            lines in prop::collection::vec(prop::sample::select(toml_parts()), 0..6),
             is_open in any::<bool>(),
+            json_text in prop::sample::select(json_documents()),
             client in 0..MCP_CLIENTS.len(),
         ) {
             let toml_text = lines.join("\n") + if is_open { "" } else { "\n" };
-            let is_toml = matches!(MCP_CLIENTS[client].list, ServerList::Toml { .. });
-            let text = if is_toml { toml_text } else { "{\"a\": [1,  2], \"mcp\": {}, \"servers\": {\"db\": {}}}".to_owned() };
             let list = MCP_CLIENTS[client].list;
+            let text = if matches!(list, ServerList::Toml { .. }) { toml_text } else { json_text };
             if let Ok(once) = list.install(&text, "/usr/bin/aperture") {
                 prop_assert_eq!(&list.install(&once.text, "/usr/bin/aperture").unwrap(), &once);
+                let is_valid = match list {
+                    ServerList::Toml { key } => has_server(&toml(&once.text).unwrap(), key),
+                    ServerList::Json { key, .. } | ServerList::JsonWords { key, .. } => names(&once.text, &[key]).contains(&SERVER.to_owned()),
+                };
+                prop_assert!(is_valid, "{}", once.text);
                 prop_assert_eq!(list.uninstall(&once.text).unwrap(), text);
             }
         }
