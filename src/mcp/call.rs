@@ -84,7 +84,7 @@ pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, Command
         words.map_err(|error| wrong(error.into()))
     };
     let line = words(&of_command)?.line();
-    // The session of the calling model is always live.
+    // The session of the calling model is always live; the server refuses a change of one that another client has open.
     if tool.effect != Effect::Reads && tool.action.is_none() {
         of_command.insert("live".to_owned(), true.into());
     }

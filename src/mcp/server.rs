@@ -8,7 +8,7 @@ use super::tools::{Effect, TOOLS, Tool};
 use super::wire::Connection;
 use super::{answer, resources, session};
 use crate::app::{Answer, Client, CommandError, Env, refusal};
-use crate::commands::model::{CallOutcome, ask};
+use crate::commands::model::{CallOutcome, ask, refuse_open};
 use crate::commands::{self, Change, Other, Read, Request, recall};
 use crate::engine::{Spent, mask, tokens};
 use crate::model::Actor;
@@ -144,7 +144,12 @@ impl Server {
             return Ok(Body::new(String::new(), env.answer(&commands::search::found(&env, arguments)?)));
         }
         let mut env = match session::find(env, &self.client, call.session.as_deref()) {
-            Ok(found) => env.on(&found.path, ""),
+            Ok(found) => {
+                if call.session.is_some() && !session::is_own(env, &self.client, &found) {
+                    refuse_open(&env.on(&found.path, ""), &found, &call.request)?;
+                }
+                env.on(&found.path, "")
+            }
             // Memories exist without a session.
             Err(_) if call.session.is_none() && call.is_about_memories() => env.clone(),
             Err(error) => return Err(error),

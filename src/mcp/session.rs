@@ -27,6 +27,11 @@ pub fn find(env: &Env, client: &Client, named: Option<&str>) -> Result<Found, Co
     }
 }
 
+/// Returns true if a session is that of the calling model, as [`find`] finds it without a name.
+pub fn is_own(env: &Env, client: &Client, session: &Found) -> bool {
+    find(env, client, None).is_ok_and(|own| own.path == session.path)
+}
+
 /// Asks the client for its roots, and returns the first directory.
 pub fn root(connection: &mut Connection) -> Option<PathBuf> {
     let listed = connection.request("roots/list", PATIENCE)?;

@@ -255,6 +255,35 @@ pub fn open_in_client(sandbox: &Sandbox) -> PathBuf {
     path
 }
 
+/// The session of another model can be changed only while no client has it open, as on the command line.
+#[test]
+fn a_session_that_another_client_has_open_stays() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let path = open_in_client(&sandbox);
+    let id = path.file_stem().unwrap().to_string_lossy().into_owned();
+    let own = "66666666-6666-4666-8666-666666666666";
+    let text = fs::read_to_string(&path).unwrap();
+    sandbox.session(own, text.replace(&id, own), 1);
+    fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
+    fs::write(sandbox.home.join(".aperture/config.toml"), "[model]\narchive = 'auto'\n").unwrap();
+    let mut server = Server::start(&sandbox, sandbox.command(&["-s", own, "mcp"])).greeted();
+    for (tool, arguments) in [
+        ("archive", json!({"selector": "19", "session": id})),
+        ("compress", json!({"selector": "19", "level": "minimal", "session": id})),
+        ("create", json!({"text": "a note", "session": id})),
+    ] {
+        let error = server.error(tool, arguments);
+        assert!(error.contains("open and does not read it again"), "{tool}: {error}");
+    }
+    assert!(fs::read_to_string(&path).unwrap() == text);
+    assert_eq!(sandbox.json(&["log", "-s", &id], "aperture.log/2")["operations"], json!([]));
+    // What changes no file, and the own session by its name.
+    assert!(server.text("pin", json!({"selector": "13", "session": id})).contains("1 block pinned"));
+    assert!(server.text("archive", json!({"selector": "19", "session": own})).contains("archived"));
+    server.text("archive", json!({"selector": "17", "dry_run": true, "session": id}));
+    assert_eq!(server.end(), 0);
+}
+
 #[test]
 fn a_note_in_an_open_session_comes_with_the_next_prompt() {
     let sandbox = Sandbox::of("tools-and-spill");

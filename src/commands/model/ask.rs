@@ -2,13 +2,14 @@
 
 use super::proposing::{Decision, ModelRequest, carry_out, decide, outcome};
 use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::change::pipeline::{is_live, open_in_client};
 use crate::commands::memory::{self, MemoryChangeReport};
 use crate::commands::{self, Change, ChangeOptions, ModelAction, Request, undo};
 use crate::engine::{Permission, Spent};
 use crate::model::{Actor, BlockNumber, CommandPlace, Key, ProposalNumber, ProposalStatus, Verb};
 use crate::output::ChangeReport;
 use crate::store::{NewProposal, Outcome};
-use crate::workspace::Workspace;
+use crate::workspace::{Found, Workspace};
 use anyhow::anyhow;
 use std::path::Path;
 
@@ -61,6 +62,16 @@ pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<CallOutcome, C
         (_, Some(why)) => Ok(CallOutcome::Waits(keep(env, &workspace, &path, &action, &outcome)?, why)),
         (None, None) => keep(env, &workspace, &path, &action, &outcome).map(|_| CallOutcome::Told),
     }
+}
+
+/// Refuses a change of the file of a session, which is not that of the calling model, if a client has it open.
+/// Errors: as for the change, which is planned.
+pub fn refuse_open(env: &Env, found: &Found, command: &Request) -> Result<(), CommandError> {
+    let Request::Change(change) = command else { return Ok(()) };
+    let mut planned = change.clone();
+    planned.options_mut().dry_run = true;
+    let is_refused = is_live(env, found) && commands::change(env, &planned)?.edits > 0;
+    if is_refused { Err(open_in_client(found)) } else { Ok(()) }
 }
 
 /// Stores a command and its outcome, at most once per turn; returns its number.

@@ -7,6 +7,6 @@ mod instructions;
 pub mod proposing;
 pub mod reported;
 
-pub use ask::{CallOutcome, ask};
+pub use ask::{CallOutcome, ask, refuse_open};
 pub use from_model::ModelAction;
 pub use instructions::InstructionsReport;
