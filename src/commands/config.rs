@@ -1,14 +1,20 @@
 //! `aperture config`: prints and changes the settings files.
 
-use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, Settings, files, refusal, settings_file, tokens};
+use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, Settings, files, refusal, settings_file, tokens, wait};
 use crate::output::{Paint, Report, Style, padded, printable};
 use crate::wire::SettingValue;
 use crate::wire::stages::STAGES;
 use anyhow::{Context, anyhow};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
-use toml_edit::{DocumentMut, Item, Key, TableLike, Value};
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+use toml_edit::{Document, DocumentMut, Item, Key, TableLike, Value};
+
+/// The number of further attempts to change a file that another program changes at the same moment, and the interval between them.
+const ATTEMPTS: u32 = 200;
+const ATTEMPT: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
@@ -191,8 +197,8 @@ impl Report for ConfigReport {
 
 /// Prints or changes the settings.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let change_noted = |in_project, done: &str, edit: &dyn Fn(&mut DocumentMut) -> anyhow::Result<()>| {
-        let path = change(env, in_project, edit)?;
+    let change_noted = |in_project, done: &str, edit: &dyn Fn(&str) -> anyhow::Result<String>| {
+        let path = change_text(env, in_project, edit)?;
         env.note(&format!("{done} {}", path.display()));
         env.print(&ConfigReport { view: View::Files, ..report(env)? })
     };
@@ -222,28 +228,27 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             if *in_project && key.starts_with("model.") {
                 env.note("the settings of a project cannot trust the model more than those of the user do");
             }
-            change_noted(*in_project, &format!("wrote {key} to"), &|document| put(document, key, parsed.clone()))
+            let put = |text: &str| edited(text, &|document| put(document, key, parsed.clone()));
+            change_noted(*in_project, &format!("wrote {key} to"), &put)
         }
         Action::Unset { key, in_project } => {
-            change_noted(*in_project, &format!("removed {key} from"), &|document| take(document, key))
+            change_noted(*in_project, &format!("removed {key} from"), &|text| without(text, key))
         }
         Action::Add { key, value, in_project } => {
-            change_noted(*in_project, &format!("wrote {key} to"), &|document| add(document, key, value))
+            let add = |text: &str| edited(text, &|document| add(document, key, value));
+            change_noted(*in_project, &format!("wrote {key} to"), &add)
         }
         Action::Remove { key, value, in_project } => {
             let done = format!("removed {value} from {key} in");
-            change_noted(*in_project, &done, &|document| remove(document, key, value))
+            change_noted(*in_project, &done, &|text| edited(text, &|document| remove(document, key, value)))
         }
         Action::Edit { in_project } => {
             let path = path(env, *in_project)?;
             let before = files::text(env.disk, &path)?;
             let after = env.edit(before.as_deref().unwrap_or_default())?;
-            let parsed = after.parse().with_context(|| "it is not TOML, and was not saved");
-            let document: DocumentMut = parsed.map_err(CommandError::usage)?;
-            change(env, *in_project, &|old| {
-                *old = document.clone();
-                Ok(())
-            })?;
+            let parsed = Document::parse(&*after).context("it is not TOML, and was not saved");
+            parsed.map_err(CommandError::usage)?;
+            change_text(env, *in_project, &|_| Ok(after.clone()))?;
             env.print(&report(env)?)
         }
     }
@@ -300,18 +305,60 @@ pub fn change(
     in_project: bool,
     edit: &dyn Fn(&mut DocumentMut) -> anyhow::Result<()>,
 ) -> Result<PathBuf, CommandError> {
+    change_text(env, in_project, &|text| edited(text, edit))
+}
+
+/// Replaces the text of a settings file, as [`change`].
+fn change_text(env: &Env, in_project: bool, edit: &dyn Fn(&str) -> anyhow::Result<String>) -> Result<PathBuf, CommandError> {
     let path = path(env, in_project)?;
-    let changed = |path: &Path| -> anyhow::Result<()> {
-        let before = files::text(env.disk, path)?;
-        let mut document: DocumentMut = before.as_deref().unwrap_or_default().parse()?;
-        edit(&mut document)?;
-        let (before, after) = (before.as_deref().map(str::as_bytes), document.to_string());
-        Settings::check_text(&after)?;
-        Ok(files::replace(env.disk, path, before, after.as_bytes(), files::Mode::Plain)?)
+    let what = || format!("cannot change the settings in {}", path.display());
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::ResourceBusy => {
+            CommandError::new(ErrorKind::Conflict, anyhow::Error::new(error).context(what())).hint("try again")
+        }
+        _ => CommandError::of_disk(error, what()),
     };
-    let written = changed(&path).with_context(|| format!("cannot change the settings in {}", path.display()));
-    written.map_err(|error| CommandError::usage(error).hint("to list the settings: aperture help settings"))?;
-    Ok(path)
+    let mut left = ATTEMPTS;
+    loop {
+        let before = files::text(env.disk, &path).map_err(failed)?;
+        let after = edit(before.as_deref().unwrap_or_default());
+        let checked = after.and_then(|after| Settings::check_text(&after).map(|()| after)).with_context(what);
+        let after = checked.map_err(|error| CommandError::usage(error).hint("to list the settings: aperture help settings"))?;
+        let before = before.as_deref().map(str::as_bytes);
+        match files::replace(env.disk, &path, before, after.as_bytes(), files::Mode::Plain) {
+            // Another process may also remove the temporary file of a new one.
+            Err(error) if left > 0 && matches!(error.kind(), io::ErrorKind::ResourceBusy | io::ErrorKind::NotFound) => {
+                left -= 1;
+                wait(ATTEMPT);
+            }
+            written => return written.map_err(failed).map(|()| path.clone()),
+        }
+    }
+}
+
+/// Returns a text after an edit of its document.
+fn edited(text: &str, edit: &dyn Fn(&mut DocumentMut) -> anyhow::Result<()>) -> anyhow::Result<String> {
+    let mut document: DocumentMut = text.parse()?;
+    edit(&mut document)?;
+    Ok(with_lines_of(text, &document.to_string()))
+}
+
+/// Returns a text with the line ends of an earlier one, whose lines before and after the change are as they were.
+fn with_lines_of(before: &str, after: &str) -> String {
+    let end = if before.contains("\r\n") { "\r\n" } else { "\n" };
+    let plain = |line: &str| line.trim_start_matches('\u{feff}').trim_end_matches(['\r', '\n']).to_owned();
+    let (old, new): (Vec<_>, Vec<_>) = (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
+    let same = |(old, new): &(&&str, &&str)| plain(old) == plain(new);
+    let head = old.iter().zip(&new).take_while(same).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(same).count();
+    let mut text = old[..head].concat();
+    for line in &new[head..new.len() - tail] {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text += end;
+        }
+        text += &(plain(line) + end);
+    }
+    text + &old[old.len() - tail..].concat()
 }
 
 /// Sets a value.
@@ -323,13 +370,51 @@ pub fn put(document: &mut DocumentMut, key: &str, value: Value) -> anyhow::Resul
         let item = table.entry_format(key).or_insert_with(toml_edit::table);
         table = item.as_table_like_mut().ok_or_else(|| anyhow!("{key} is a value, not a table"))?;
     }
-    table.insert(last.get(), Item::Value(value));
+    match table.get_mut(last.get()).and_then(Item::as_value_mut) {
+        Some(old) => {
+            // Its comment stays.
+            let decor = std::mem::take(old.decor_mut());
+            *old = value;
+            *old.decor_mut() = decor;
+        }
+        None => drop(table.insert(last.get(), Item::Value(value))),
+    }
     Ok(())
 }
 
-fn take(document: &mut DocumentMut, key: &str) -> anyhow::Result<()> {
-    let (table, last) = place(document, key)?;
-    table.remove(&last).map(drop).ok_or_else(|| anyhow!("{key} is not set"))
+/// Returns a text without the lines of a setting, and without the header of its table if nothing else is in it. Comments above stay.
+fn without(text: &str, key: &str) -> anyhow::Result<String> {
+    let unset = || anyhow!("{key} is not set");
+    let document = Document::parse(text)?;
+    let keys = Key::parse(key)?;
+    let (last, tables) = keys.split_last().ok_or_else(unset)?;
+    let mut parent = document.as_item();
+    for name in tables {
+        parent = parent.as_table_like().and_then(|table| table.get(name.get())).ok_or_else(unset)?;
+    }
+    let found = parent.as_table_like().and_then(|table| table.get_key_value(last.get()));
+    let (name, item) = found.ok_or_else(unset)?;
+    let place = name.span().zip(item.as_value().and_then(Value::span)).filter(|_| parent.is_table());
+    let Some((start, end)) = place.map(|(name, value)| (name.start, value.end)) else {
+        return edited(text, &|document| {
+            let (table, last) = self::place(document, key)?;
+            table.remove(&last).map(drop).ok_or_else(unset)
+        });
+    };
+    let start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let rest = text[end..].find('\n').map_or("", |at| &text[end + at + 1..]);
+    let header = text[..start].trim_end();
+    let at = header.rfind('\n').map_or(0, |at| at + 1);
+    let above = &text[..at];
+    let is_last = rest.trim_start().is_empty() || rest.trim_start().starts_with('[');
+    let is_header = header.ends_with(']') && parent.span().is_some_and(|table| table.start == at);
+    let has_comment = above.lines().last().is_some_and(|line| line.trim_start().starts_with('#'));
+    if !is_last || !is_header || has_comment {
+        return Ok(format!("{}{rest}", &text[..start]));
+    }
+    let above =
+        ["\r\n\r\n", "\n\n"].iter().find(|blank| above.ends_with(**blank)).map_or(above, |blank| &above[..at - blank.len() / 2]);
+    Ok(format!("{above}{}", if above.is_empty() { rest.trim_start_matches(['\r', '\n']) } else { rest }))
 }
 
 /// Adds a value to a list, which need not exist.
@@ -348,7 +433,8 @@ fn add(document: &mut DocumentMut, key: &str, value: &str) -> anyhow::Result<()>
 
 fn remove(document: &mut DocumentMut, key: &str, value: &str) -> anyhow::Result<()> {
     let (table, last) = place(document, key)?;
-    let list = table.get_mut(&last).and_then(Item::as_array_mut).ok_or_else(|| anyhow!("{key} is not a list"))?;
+    let item = table.get_mut(&last).ok_or_else(|| anyhow!("{key} is not set"))?;
+    let list = item.as_array_mut().ok_or_else(|| anyhow!("{key} is not a list"))?;
     let before = list.len();
     list.retain(|other| other.as_str() != Some(value));
     if list.len() == before { Err(anyhow!("{key} does not have {value}")) } else { Ok(()) }
@@ -359,8 +445,8 @@ fn place<'d>(document: &'d mut DocumentMut, key: &str) -> anyhow::Result<(&'d mu
     let keys = Key::parse(key)?;
     let Some((last, tables)) = keys.split_last() else { return Err(anyhow!("the name of the setting is empty")) };
     let mut table: &mut dyn TableLike = document.as_table_mut();
-    for key in tables {
-        let item = table.get_mut(key.get()).and_then(Item::as_table_like_mut);
+    for name in tables {
+        let item = table.get_mut(name.get()).and_then(Item::as_table_like_mut);
         table = item.ok_or_else(|| anyhow!("{key} is not set"))?;
     }
     Ok((table, last.get().to_owned()))
@@ -371,32 +457,67 @@ mod tests {
     use super::*;
 
     fn after(text: &str, key: &str, value: &str) -> String {
-        let mut document: DocumentMut = text.parse().unwrap();
-        put(&mut document, key, value.parse().unwrap_or_else(|_| value.into())).unwrap();
-        document.to_string()
+        edited(text, &|document| put(document, key, value.parse().unwrap_or_else(|_| value.into()))).unwrap()
     }
 
     #[test]
     fn the_rest_of_the_file_stays() {
-        let text = "# mine\npreset = \"light\" # mild\n\n[pipeline]\nmanifest = true\n";
+        let text = "# mine\npreset = \"light\" # mild\n\n[pipeline]\nmanifest = true # shown\n";
         let changed = after(text, "pipeline.manifest", "false");
         assert_eq!(changed, text.replace("true", "false"));
-        assert_eq!(after(&changed, "budget.tokens", "5"), changed + "\n[budget]\ntokens = 5\n");
+        assert_eq!(after(&changed, "budget.tokens", "5"), changed.clone() + "\n[budget]\ntokens = 5\n");
         assert_eq!(after("", "preset", "light"), "preset = \"light\"\n");
         assert_eq!(after("", "prices.\"gpt-5\"", "1.5"), "[prices]\ngpt-5 = 1.5\n");
+        let crlf = text.replace('\n', "\r\n");
+        assert_eq!(after(&crlf, "budget.tokens", "5"), crlf.clone() + "\r\n[budget]\r\ntokens = 5\r\n");
+        assert_eq!(after(&crlf, "preset", "balanced"), crlf.replace("light", "balanced"));
+        assert_eq!(after("a = 1", "b", "2"), "a = 1\nb = 2\n");
         let mut document: DocumentMut = text.parse().unwrap();
-        assert!(put(&mut document, "preset.x", 1.into()).is_err() && take(&mut document, "stale.turns").is_err());
-        take(&mut document, "pipeline.manifest").unwrap();
-        assert_eq!(document.to_string(), "# mine\npreset = \"light\" # mild\n\n[pipeline]\n");
+        assert!(put(&mut document, "preset.x", 1.into()).is_err());
+    }
+
+    #[test]
+    fn a_setting_is_removed_with_its_lines_only() {
+        let text = "# mine\npreset = \"light\" # mild\n\n[pipeline]\n# why\nmanifest = true\n\n[hooks] # all\nx = 1\n";
+        let check = |key: &str, gone: &str| {
+            for (text, gone) in [(text.to_owned(), gone.to_owned()), (text.replace('\n', "\r\n"), gone.replace('\n', "\r\n"))] {
+                assert_eq!(without(&text, key).unwrap(), text.replace(&gone, ""), "{key}");
+            }
+        };
+        check("preset", "preset = \"light\" # mild\n");
+        check("pipeline.manifest", "manifest = true\n");
+        check("hooks.x", "x = 1\n");
+        for (text, key, left) in [
+            ("a = 1\n\n[hooks]\nx = [\n  1, # one\n]\n\n[b]\nc = 1\n", "hooks.x", "a = 1\n\n[b]\nc = 1\n"),
+            ("[hooks]\nx = 1\n\n[b]\n", "hooks.x", "[b]\n"),
+            ("# all\n[hooks]\nx = 1\n", "hooks.x", "# all\n[hooks]\n"),
+            ("hooks.x = 1\nhooks.y = 2", "hooks.y", "hooks.x = 1\n"),
+            ("m = [\n[1]]\nx = 1\n", "x", "m = [\n[1]]\n"),
+            ("hooks = { x = 1, y = 2 } # both\n", "hooks.x", "hooks = { y = 2 } # both\n"),
+            ("[hooks]\nx = 1\n", "hooks", ""),
+        ] {
+            assert_eq!(without(text, key).unwrap(), left, "{key} in {text}");
+        }
+        for text in ["", "preset = \"light\"\n", "[b]\r\nc = 1\r\n"] {
+            assert_eq!(without(&after(text, "budget.tokens", "5"), "budget.tokens").unwrap(), text);
+        }
+        assert_eq!(without("a = 1\n", "stale.turns").unwrap_err().to_string(), "stale.turns is not set");
+    }
+
+    #[test]
+    fn a_list_gets_and_loses_values() {
+        let mut document = DocumentMut::new();
         for path in ["a.md", "b.md", "a.md"] {
             add(&mut document, "protect.paths", path).unwrap();
         }
-        assert!(document.to_string().ends_with("\n[protect]\npaths = [\"a.md\", \"b.md\"]\n"), "{document}");
-        assert!(add(&mut document, "preset", "x").is_err() && remove(&mut document, "protect.paths", "c").is_err());
+        assert_eq!(document.to_string(), "[protect]\npaths = [\"a.md\", \"b.md\"]\n");
+        let error = |document: &mut DocumentMut, key| remove(document, key, "c").unwrap_err().to_string();
+        assert_eq!(error(&mut document, "protect.paths"), "protect.paths does not have c");
+        assert_eq!(error(&mut document, "protect.tools"), "protect.tools is not set");
+        put(&mut document, "preset", "light".into()).unwrap();
+        assert_eq!(error(&mut document, "preset"), "preset is not a list");
+        assert!(add(&mut document, "preset", "x").is_err());
         remove(&mut document, "protect.paths", "a.md").unwrap();
-        assert!(
-            document.to_string().ends_with("paths = [ \"b.md\"]\n") || document.to_string().contains("[\"b.md\"]"),
-            "{document}"
-        );
+        assert!(document.to_string().contains("[ \"b.md\"]") || document.to_string().contains("[\"b.md\"]"), "{document}");
     }
 }

@@ -1094,3 +1094,28 @@ fn accuracy_is_printed_for_any_session() {
     let text = sandbox.text(&["util", "accuracy"]);
     assert!(text.contains("all steps"), "{text}");
 }
+
+/// Settings are changed one after the other, and what is not changed stays.
+#[test]
+fn settings_that_are_written_at_once_are_all_written() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.join(".aperture/config.toml");
+    let set = |number: usize| {
+        let mut command = sandbox.command(&["config", "set", &format!("windows.m{number}"), "200000"]);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let writers: Vec<_> = (0..12).map(set).collect();
+    for mut writer in writers {
+        assert!(writer.wait().unwrap().success());
+    }
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text.matches(" = 200000\n").count(), 12, "{text}");
+    let text = "[budget]\r\ntokens = 5000 # for the CI machine\r\n";
+    std::fs::write(&path, text).unwrap();
+    assert_eq!(sandbox.run(&["config", "set", "budget.tokens", "7000"]).code, 0);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text.replace("5000", "7000"));
+    let outcome = sandbox.run(&["config", "remove", "protect.paths", "zz"]);
+    assert!(outcome.code == 2 && outcome.stderr.contains("protect.paths is not set"), "{}", outcome.stderr);
+    assert_eq!(sandbox.run(&["config", "unset", "budget.tokens"]).code, 0);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
+}
