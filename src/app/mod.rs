@@ -29,3 +29,5 @@ pub use session_name::session_name;
 pub use settings::{Hooks, Keeping, PROJECT_FILE, Settings, SidecarSettings, with_keeping};
 pub use sidecar::SidecarTexts;
 pub use terminal::KeyTerminal;
+#[cfg(unix)]
+pub use terminal::{ENDING, is_in_foreground};

@@ -156,22 +156,19 @@ struct Signals(Option<signal_hook::iterator::Signals>);
 impl Signals {
     /// Catches the signals that would end this process and leave the client behind.
     fn catch() -> Signals {
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-        Signals(signal_hook::iterator::Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP]).ok())
+        Signals(signal_hook::iterator::Signals::new(crate::app::ENDING).ok())
     }
 
-    /// Waits for the client and passes signals on to it. The client of a terminal gets those of the keyboard from the terminal.
+    /// Waits for the client and passes signals on to it. One in the foreground of a terminal gets those of the keyboard from the terminal.
     fn wait(self, mut child: Child) -> std::io::Result<ExitStatus> {
         use rustix::process::{Pid, Signal, kill_process};
         use signal_hook::consts::{SIGINT, SIGQUIT};
-        use std::io::IsTerminal;
         let (handle, thread) = match self.0 {
             Some(mut signals) => {
                 let (handle, process) = (signals.handle(), Pid::from_child(&child));
-                let of_terminal = std::io::stdin().is_terminal();
                 let pass = move || {
                     for signal in signals.forever() {
-                        if !(of_terminal && matches!(signal, SIGINT | SIGQUIT))
+                        if !(matches!(signal, SIGINT | SIGQUIT) && crate::app::is_in_foreground())
                             && let Some(signal) = Signal::from_named_raw(signal)
                         {
                             let _ = kill_process(process, signal);

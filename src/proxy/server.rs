@@ -10,6 +10,8 @@ use super::requests::Requests;
 use super::state::State;
 use super::upstream::{Bases, Upstream};
 use super::{child, control, forward, secret};
+#[cfg(unix)]
+use crate::app::ENDING;
 use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::commands::live::proxied;
 use crate::commands::proxy::ProxyStatus;
@@ -313,22 +315,22 @@ async fn obey_signals(proxy: Arc<Proxy>) {
 }
 
 #[cfg(unix)]
-pub(super) struct Signals([tokio::signal::unix::Signal; 3]);
+pub(super) struct Signals(Vec<tokio::signal::unix::Signal>);
 
 #[cfg(unix)]
 impl Signals {
     pub(super) fn catch() -> io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Signals([signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?]))
+        Ok(Signals(ENDING.into_iter().map(|kind| signal(SignalKind::from_raw(kind))).collect::<io::Result<_>>()?))
     }
 
     pub(super) async fn next(&mut self) {
-        let [interrupt, terminate, hangup] = &mut self.0;
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
+        use std::task::Poll;
+        std::future::poll_fn(|context| {
+            let is_received = self.0.iter_mut().any(|kind| kind.poll_recv(context).is_ready());
+            if is_received { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
     }
 }
 

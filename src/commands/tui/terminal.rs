@@ -4,9 +4,12 @@ use super::picture::Picture;
 use super::screen::{Event, Screen, Task};
 use super::view::{self, Look};
 use super::worker::Worker;
+#[cfg(unix)]
+use crate::app::ENDING;
 use crate::app::{CommandError, Env};
 use crate::fsio::{Depth, Watcher};
 use crate::workspace::Found;
+use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{
     self, DisableFocusChange, DisableMouseCapture, EnableFocusChange, EnableMouseCapture, Event as Input, KeyEventKind,
 };
@@ -29,10 +32,10 @@ pub(super) fn show(env: &Env, found: Found) -> Result<(), CommandError> {
     let (tasks, wanted) = channel();
     let of_worker = events.clone();
     spawn(move || worker.run(&wanted, &of_worker));
-    // After a panic, the hook of ratatui gives the terminal back.
-    let mut terminal = ratatui::try_init().map_err(CommandError::from)?;
     #[cfg(unix)]
     restore_after_signals();
+    // After a panic, the hook of ratatui gives the terminal back.
+    let mut terminal = ratatui::try_init().map_err(CommandError::from)?;
     let _ = execute!(io::stdout(), EnableFocusChange);
     read_keys(events.clone());
     let look = Look { gate: env.gate.clone(), style: env.style.clone() };
@@ -85,17 +88,18 @@ fn run(
 }
 
 fn give_back() {
-    let _ = execute!(io::stdout(), DisableFocusChange, DisableMouseCapture);
+    let _ = execute!(io::stdout(), DisableFocusChange, DisableMouseCapture, Show);
     ratatui::restore();
 }
 
 /// Gives the terminal back before a signal ends the program.
 #[cfg(unix)]
 fn restore_after_signals() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(ENDING) else { return };
     spawn(move || {
         for signal in signals.forever() {
+            // Nothing is drawn meanwhile, which would hide the cursor again.
+            let _output = io::stdout().lock();
             give_back();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
