@@ -97,7 +97,7 @@ fn of_usage(arguments: &Arguments) -> Vec<(&'static str, Vec<String>)> {
     let by = |key: &str| {
         let mut words = vec!["usage".to_owned(), "--by".to_owned(), key.to_owned()];
         if let Some(project) = &arguments.project {
-            words.extend(["--project".to_owned(), project.display().to_string()]);
+            words.push(format!("--project={}", project.display()));
         }
         if let Some(since) = arguments.since {
             words.extend(["--since".to_owned(), since.to_string()]);

@@ -217,18 +217,40 @@ fn another_address_or_session_is_an_error_with_a_hint() {
 fn the_file_with_the_token_is_private_and_goes_with_the_page() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = Sandbox::of("tools-and-spill");
-    let mut page = Page::start(&sandbox, &[]);
     let leads = || {
         let files = fs::read_dir(sandbox.home.join(".aperture")).unwrap().map(|entry| entry.unwrap().path());
         files.filter(|path| path.extension().is_some_and(|end| end == "html")).collect::<Vec<_>>()
     };
-    let path = wait_for("the file", || leads().pop());
-    assert!(fs::read_to_string(&path).unwrap().contains(&page.token));
-    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    let child = page.child.as_mut().unwrap();
-    Command::new("kill").arg(child.id().to_string()).status().unwrap();
-    assert!(child.wait().unwrap().success());
-    assert_eq!(leads(), Vec::<PathBuf>::new());
+    for signal in ["-TERM", "-QUIT"] {
+        let mut page = Page::start(&sandbox, &[]);
+        let path = wait_for("the file", || leads().pop());
+        assert!(fs::read_to_string(&path).unwrap().contains(&page.token));
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let child = page.child.as_mut().unwrap();
+        Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(child.wait().unwrap().success(), "{signal}");
+        assert_eq!(leads(), Vec::<PathBuf>::new(), "{signal}");
+    }
+}
+
+/// What a request names is never an option of the command that answers it.
+#[test]
+fn a_value_of_a_request_is_a_value() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let (session, _) = newest(&sandbox);
+    let page = Page::start(&sandbox, &[&session]);
+    let headers = [("host", &*page.host), ("x-aperture-token", &*page.token)];
+    for name in ["--help", "--apply-policy", "no-such-session"] {
+        let (status, _, body) = page.send(&format!("GET /aperture/events?session={name}"), &headers, "");
+        let report: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!((status, &report["schema"]), (404, &json!("aperture.error/1")), "{name}");
+        assert!(report["message"].as_str().unwrap().contains(name), "{report}");
+        let (status, report) = page.ask(name, &json!({ "status": {} }));
+        assert!(status == 422 && report["message"].as_str().unwrap().contains(name), "{report}");
+    }
+    let (status, report) = page.ask(&session, &json!({ "explain": { "selector": "1\0" } }));
+    assert!(status == 400 && report["message"].as_str().unwrap().contains("null character"), "{report}");
+    assert_eq!(page.ask("a\0b", &json!({ "status": {} })).0, 400);
 }
 
 #[test]

@@ -234,7 +234,8 @@ pub fn keep_session(env: &Env, found: &Found) -> Result<(), CommandError> {
 /// Copies a session, or without a path all that changed, in a process that outlives this one: a client does not wait for it.
 pub fn keep_in_background(env: &Env, session: Option<&Path>) {
     let path = session.and_then(Path::to_str);
-    if let Err(error) = env.start_again(&["keep", path.unwrap_or("--all")]) {
+    let words = path.map_or(vec!["keep", "--all"], |path| vec!["keep", "--", path]);
+    if let Err(error) = env.start_again(&words) {
         env.note(&format!("the sessions are not kept: {:#}", error.source));
     }
 }

@@ -85,7 +85,7 @@ where
     let mut response = match (refusal, &parts.method, parts.uri.path()) {
         (Some(refusal), ..) => error(StatusCode::FORBIDDEN, refusal),
         (None, &Method::POST, REQUEST) => run(page, body).await,
-        (None, &Method::GET, EVENTS) => events(&page, parts.uri.query().unwrap_or_default()),
+        (None, &Method::GET, EVENTS) => events(&page, parts.uri.query().unwrap_or_default()).await,
         (None, &Method::GET, path) => match asset(path) {
             Some(asset) => of_type(StatusCode::OK, asset.media_type, asset.text),
             None => error(StatusCode::NOT_FOUND, "there is no such file"),
@@ -120,8 +120,9 @@ where
         return error(StatusCode::BAD_REQUEST, "an argument cannot be written");
     };
     words.insert(0, "--json".to_owned());
-    if let Some(session) = asked.session {
-        words.splice(0..0, ["--session".to_owned(), session]);
+    words.splice(0..0, asked.session.map(|session| format!("--session={session}")));
+    if words.iter().any(|word| word.contains('\0')) {
+        return error(StatusCode::BAD_REQUEST, "an argument contains a null character");
     }
     let Ok(_permit) = page.running.acquire().await else {
         return error(StatusCode::SERVICE_UNAVAILABLE, "the server ends");
@@ -148,15 +149,21 @@ where
 }
 
 /// Returns the events of a session, each as a line of JSON after `data: `, until one side ends.
-fn events(page: &Page, query: &str) -> Response<ResponseBody> {
-    let session = query.strip_prefix("session=").unwrap_or_default();
+async fn events(page: &Page, query: &str) -> Response<ResponseBody> {
+    let session = query.strip_prefix("session=").unwrap_or_default().to_owned();
     if session.is_empty() || !session.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) {
         return error(StatusCode::BAD_REQUEST, "name the session: ?session=ID");
     }
     let Ok(permit) = page.streams.clone().try_acquire_owned() else {
         return error(StatusCode::TOO_MANY_REQUESTS, "there are too many streams of events");
     };
-    let mut followed = match page.env.follow_again(&["watch", session, "--json", "--beside"]) {
+    let (env, argument) = (page.env.clone(), format!("--session={session}"));
+    match tokio::task::spawn_blocking(move || env.find_by(&session)).await {
+        Ok(Ok(_)) => {}
+        Ok(Err(fault)) => return error(StatusCode::NOT_FOUND, &format!("{:#}", fault.source)),
+        Err(_) => return error(StatusCode::INTERNAL_SERVER_ERROR, "the search was ended"),
+    }
+    let mut followed = match page.env.follow_again(&[&argument, "watch", "--json", "--beside"]) {
         Ok(followed) => followed,
         Err(fault) => return error(StatusCode::INTERNAL_SERVER_ERROR, &format!("{:#}", fault.source)),
     };
