@@ -14,7 +14,7 @@ const LONGEST: usize = 16 << 20;
 pub enum Mode {
     /// Those of the file that it replaces, or the default for a new file.
     Plain,
-    /// As `Plain`, and executable.
+    /// Executable, for a new file.
     Script,
     /// Readable by its owner only, even if the replaced file was not.
     Private,
@@ -152,6 +152,18 @@ pub fn is_open_to_others(path: &Path) -> bool {
 #[cfg(not(unix))]
 pub fn is_open_to_others(_path: &Path) -> bool {
     false
+}
+
+/// Returns true if somebody may execute a file.
+#[cfg(unix)]
+pub fn is_executable(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0)
+}
+
+/// Returns true: permissions are of another kind here.
+#[cfg(not(unix))]
+pub fn is_executable(_path: &Path) -> bool {
+    true
 }
 
 /// Returns true if the path is a symbolic link.

@@ -4,6 +4,8 @@ use crate::sandbox::{Outcome, Sandbox, all_or, sample, skipped};
 use aperture::store::Store;
 use expect_test::expect;
 use std::fs;
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -694,6 +696,7 @@ fn a_commit_is_noted_with_its_session() {
     .assert_eq(&note);
 }
 
+#[cfg(unix)]
 #[test]
 fn hooks_that_are_there_stay() {
     let Some(repository) = Repository::new() else { return };
@@ -701,7 +704,21 @@ fn hooks_that_are_there_stay() {
     repository.git(&["config", "core.hooksPath", "my hooks"]);
     let mine = "#!/bin/bash\necho mine >> ran\nexit 0\n";
     let path = sandbox.write("my hooks/pre-commit", mine);
+    // One that is switched off is not switched on, and one that is empty is not deleted later.
+    let refused = repository.aperture(&["install", "git-hook", "--dry-run"]);
+    expect![[r#"
+        error: cannot change the hook PROJECT/my hooks/pre-commit
+        because: git ignores it: it is not executable
+        hint: to switch it on: chmod +x 'PROJECT/my hooks/pre-commit'; if it is not needed: rm 'PROJECT/my hooks/pre-commit'
+        exit code 1
+    "#]]
+    .assert_eq(&refused.all());
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o744)).unwrap();
+    fs::write(&path, "").unwrap();
+    assert!(repository.aperture(&["install", "git-hook"]).stderr.contains("it is empty"));
+    fs::write(&path, mine).unwrap();
     assert_eq!(repository.aperture(&["install", "git-hook"]).code, 0);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o744, "the mode is that of the user");
     assert_eq!(repository.aperture(&["install", "git-hook"]).code, 0);
     sandbox.write("a.txt", "a");
     repository.git(&["add", "a.txt"]);

@@ -3,10 +3,10 @@
 use super::Checked;
 use crate::app::{CommandError, Env, files, may_read};
 use crate::commands::git_hook::{GitHooksReport, InstalledHook};
-use crate::engine::{GitHook, with_hook, without_hook};
+use crate::engine::{GitHook, HookError, with_hook, without_hook};
 use crate::text::shell::quoted_word;
-use anyhow::Context;
-use std::path::PathBuf;
+use anyhow::{Context, anyhow};
+use std::path::{Path, PathBuf};
 
 /// The options that installation and removal have in common: the arguments of `uninstall git-hook`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -45,11 +45,7 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
         let path = env.disk.resolve(&path).unwrap_or(path);
         let before = files::whole(env.disk, &path).with_context(|| format!("cannot read the hook {}", path.display()));
         let before = before.map_err(|error| CommandError::refused(error).hint(may_read(&path)))?;
-        let after =
-            if install { with_hook(before.as_deref(), hook).map(Some) } else { before.as_deref().map_or(Ok(None), without_hook) };
-        let after = after.with_context(|| format!("cannot change the hook {}", path.display())).map_err(|error| {
-            CommandError::refused(error).hint(format!("add this line by hand: aperture git-hook {}", hook.name()))
-        })?;
+        let after = after(&path, before.as_deref(), hook, install)?;
         let done = before == after;
         report.hooks.push(InstalledHook { hook, path: path.display().to_string(), installed: install == done, changed: !done });
         if !done {
@@ -60,7 +56,8 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
     if !options.dry_run && !check {
         for (path, before, after) in writes {
             let written = match (&before, after) {
-                (before, Some(script)) => files::replace(env.disk, &path, before.as_deref(), &script, files::Mode::Script),
+                (None, Some(script)) => files::replace(env.disk, &path, None, &script, files::Mode::Script),
+                (Some(before), Some(script)) => files::replace(env.disk, &path, Some(before), &script, files::Mode::Plain),
                 (Some(before), None) => files::delete(env.disk, &path, before, &|_| false),
                 (None, None) => Ok(()),
             };
@@ -73,6 +70,26 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
     }
     env.print(&report)?;
     if check && missing { Err(CommandError::already_reported()) } else { Ok(()) }
+}
+
+/// Returns a hook with or without aperture; `None` if it is then no file.
+/// Errors: it cannot have aperture; it is switched off, because git runs only what is executable.
+fn after(path: &Path, before: Option<&[u8]>, hook: GitHook, install: bool) -> Result<Option<Vec<u8>>, CommandError> {
+    let quoted = quoted_word(&path.to_string_lossy());
+    let refused =
+        |error: anyhow::Error| CommandError::refused(error.context(format!("cannot change the hook {}", path.display())));
+    if install && before.is_some() && !files::is_executable(path) {
+        let error = refused(anyhow!("git ignores it: it is not executable"));
+        return Err(error.hint(format!("to switch it on: chmod +x {quoted}; if it is not needed: rm {quoted}")));
+    }
+    let after = if install { with_hook(before, hook).map(Some) } else { before.map_or(Ok(None), without_hook) };
+    after.map_err(|error| {
+        let hint = match error {
+            HookError::Empty => format!("remove it first: rm {quoted}"),
+            _ => format!("add this line by hand: aperture git-hook {}", hook.name()),
+        };
+        refused(error.into()).hint(hint)
+    })
 }
 
 /// Returns the selected hooks; by default the first one for `install`, and all for `uninstall`.

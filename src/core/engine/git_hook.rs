@@ -26,6 +26,8 @@ const HEAD: &str = "#!/bin/sh\n";
 pub enum HookError {
     #[error("it is not a text file; it may be a program")]
     Binary,
+    #[error("it is empty")]
+    Empty,
     #[error("it is not a shell script")]
     OtherLanguage,
     #[error("the end marker of aperture's part is missing")]
@@ -35,20 +37,24 @@ pub enum HookError {
 /// Returns the script with aperture's section; unchanged if the section is already present.
 ///
 /// The section follows the first line, because a script may call `exit` anywhere.
-/// Errors: the script is not a shell script.
+/// Errors: the script is empty, or not a shell script.
 pub fn with_hook(script: Option<&[u8]>, hook: GitHook) -> Result<Vec<u8>, HookError> {
-    let Some(script) = script else { return Ok([HEAD.as_bytes(), part(hook).as_bytes()].concat()) };
-    let without = without_hook(script)?.unwrap_or_default();
-    let (text, empty) = (text(&without)?, without.is_empty());
-    if empty {
+    let Some(without) = script.map_or(Ok(None), without_hook)? else {
         return Ok([HEAD.as_bytes(), part(hook).as_bytes()].concat());
+    };
+    let text = text(&without)?;
+    if text.is_empty() {
+        return Err(HookError::Empty);
     }
     let end = text.find('\n').map(|end| end + 1);
     let first = &text[..end.unwrap_or(text.len())];
     let words: Vec<&str> = first.trim_start_matches("#!").split(['/', ' ', '\t', '\r', '\n']).collect();
     let shell = first.starts_with("#!") && ["sh", "bash", "dash", "zsh", "ksh", "ash"].iter().any(|shell| words.contains(shell));
     let Some(end) = end.filter(|_| shell) else { return Err(HookError::OtherLanguage) };
-    Ok([&text[..end], &part(hook), &text[end..]].concat().into_bytes())
+    let part = part(hook);
+    // Without the line feed, it is not a script that aperture made.
+    let part = if text == HEAD { part.trim_end() } else { &part };
+    Ok([&text[..end], part, &text[end..]].concat().into_bytes())
 }
 
 /// Returns the script without aperture's section; `None` if nothing is left except lines written by aperture.
@@ -58,9 +64,9 @@ pub fn without_hook(script: &[u8]) -> Result<Option<Vec<u8>>, HookError> {
     let Some(start) = text.find(BEGIN) else { return Ok(Some(script.to_vec())) };
     let length = text[start..].find(END).ok_or(HookError::Broken)? + END.len();
     let rest = &text[start + length..];
-    let rest = rest.strip_prefix('\n').unwrap_or(rest);
-    let left = [&text[..start], rest].concat();
-    Ok((left != HEAD).then_some(left.into_bytes()))
+    let after = rest.strip_prefix('\n');
+    let left = [&text[..start], after.unwrap_or(rest)].concat();
+    Ok((left != HEAD || after.is_none()).then_some(left.into_bytes()))
 }
 
 fn text(script: &[u8]) -> Result<&str, HookError> {
@@ -89,7 +95,9 @@ mod tests {
 
     #[test]
     fn installed_hooks_are_removed_byte_for_byte() {
-        for script in ["#!/bin/sh\nexit 0\n", "#!/usr/bin/env bash\r\nset -e\r\nmake", "#!/bin/zsh\n", "#! /bin/dash -e\n\n\n"] {
+        for script in
+            ["#!/bin/sh\nexit 0\n", HEAD, "#!/usr/bin/env bash\r\nset -e\r\nmake", "#!/bin/zsh\n", "#! /bin/dash -e\n\n\n"]
+        {
             for hook in GitHook::ALL {
                 let with = with_hook(Some(script.as_bytes()), hook).unwrap();
                 assert_ne!(with, script.as_bytes());
@@ -105,7 +113,7 @@ mod tests {
         for hook in GitHook::ALL {
             let made = with_hook(None, hook).unwrap();
             assert_eq!(with_hook(Some(&made), hook).unwrap(), made);
-            assert_eq!(with_hook(Some(b""), hook).unwrap(), made);
+            assert_eq!(with_hook(Some(b""), hook), Err(HookError::Empty));
             assert_eq!(without_hook(&made).unwrap(), None);
         }
     }
