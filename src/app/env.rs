@@ -138,9 +138,12 @@ impl Env {
         keys: Arc<KeyHolder>,
         disk: &'static dyn Disk,
     ) -> Result<Env, CommandError> {
-        let home = env::home_dir().filter(|home| !home.as_os_str().is_empty());
+        let home = env::home_dir().filter(|home| home.is_absolute());
         let home =
             home.ok_or_else(|| CommandError::new(ErrorKind::Internal, anyhow!("there is no home directory")).hint("set HOME"))?;
+        if let Some(own) = own_home().filter(|own| own.is_relative()) {
+            return Err(misuse!("APERTURE_HOME is not an absolute path: {}", own.display()).hint("name the whole path"));
+        }
         let current = env::current_dir()
             .context("cannot determine the current directory")
             .map_err(|error| CommandError::new(ErrorKind::Internal, error))?;
@@ -640,26 +643,28 @@ pub fn wait(time: Duration) {
     std::thread::sleep(time);
 }
 
+/// Returns the directory that the user chose for all of aperture's files.
+fn own_home() -> Option<PathBuf> {
+    var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
 /// Returns the data directory, which may not exist yet; `None` if there is none for it.
 fn data_directory() -> Option<PathBuf> {
-    let home = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    home.or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.data_dir().to_owned()))
+    own_home().or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.data_dir().to_owned()))
 }
 
 /// Returns the directory of the user's caches, which may not exist yet; `None` if there is none for it.
 pub(super) fn user_cache_directory() -> Option<PathBuf> {
-    match var_os("APERTURE_HOME").filter(|path| !path.is_empty()) {
-        Some(home) => Some(PathBuf::from(home).join("cache")),
+    match own_home() {
+        Some(home) => Some(home.join("cache")),
         None => directories::ProjectDirs::from("", "", "aperture").map(|project| project.cache_dir().to_owned()),
     }
 }
 
 /// Returns the settings file of the user, which may not exist; `None` if there is no directory for it.
 pub fn settings_file() -> Option<PathBuf> {
-    let user = match var_os("APERTURE_HOME").filter(|path| !path.is_empty()) {
-        Some(home) => Some(PathBuf::from(home)),
-        None => directories::ProjectDirs::from("", "", "aperture").map(|project| project.config_dir().to_owned()),
-    };
+    let user =
+        own_home().or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.config_dir().to_owned()));
     user.map(|directory| directory.join("config.toml"))
 }
 

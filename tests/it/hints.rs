@@ -66,6 +66,8 @@ const LINES: &[&str] = &[
     "recall nosuchword {s}",
     "recall no_such_word {s}",
     "recall the {s}",
+    "recall '' {s}",
+    "recall '???' {s}",
     "recall nosuchword --all {s}",
     "recall echo --all {s}",
     "recall the --project {s}",

@@ -59,3 +59,21 @@ fn each_mistake_is_answered_with_the_next_step() {
     assert!(bytes(&sandbox) == before);
     expect_file![repository().join("tests/it/snapshots/mistakes.txt")].assert_eq(&text);
 }
+
+/// A relative directory would be another one in each working directory.
+#[test]
+fn a_relative_home_is_refused() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let before = bytes(&sandbox);
+    for (variables, code, expected) in [
+        (&[("APERTURE_HOME", "rel")][..], 2, "APERTURE_HOME is not an absolute path: rel"),
+        (&[("HOME", "rel"), ("USERPROFILE", "rel"), ("APERTURE_HOME", "")], 70, "there is no home directory"),
+    ] {
+        for arguments in [&["sessions"][..], &["status"], &["config", "list"]] {
+            let output = sandbox.command(arguments).envs(variables.iter().copied()).output().unwrap();
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.code() == Some(code) && text.contains(expected), "{arguments:?}: {text}");
+        }
+    }
+    assert!(bytes(&sandbox) == before && !sandbox.project.join("rel").exists());
+}

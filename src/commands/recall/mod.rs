@@ -227,7 +227,10 @@ fn no_match(arguments: &Arguments) -> CommandError {
     let error = CommandError::new(ErrorKind::Refused, error).hint(hint);
     match arguments.selector() {
         Some(_) => error.hint(format!("for blocks in the window: aperture show {}", quoted_word(&query))),
-        None => error.hint(format!("to search every session: aperture search {}", quoted_word(&query))),
+        None if Query::parse(&query).is_ok() => {
+            error.hint(format!("to search every session: aperture search {}", quoted_word(&query)))
+        }
+        None => error,
     }
 }
 
