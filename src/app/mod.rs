@@ -19,6 +19,7 @@ mod terminal;
 #[path = "terminal_elsewhere.rs"]
 mod terminal;
 
+pub use crate::provider::parsed;
 pub use env::{Answer, Client, Env, settings_file, wait};
 pub use error::{CommandError, ErrorKind, may_read, next_step, next_step_at, print_error, print_line};
 pub(crate) use error::{misuse, refusal};

@@ -7,6 +7,7 @@ use crate::engine::Capacity;
 use crate::model::TokenCount;
 use crate::output::{Paint, PendingChanges, Report, Style, amount, tokens};
 use crate::provider::WindowSize;
+use crate::provider::{lenient, parsed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -90,32 +91,38 @@ impl Report for StatusLineReport {
 /// The maximum size of a session that is read, in bytes: a longer one would delay the status line.
 const LONGEST: u64 = 64 << 20;
 
-/// The client's description of itself. Any field may be missing.
+/// The client's description of itself. Any field may be missing, or of another type.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Payload {
+    #[serde(deserialize_with = "lenient")]
     transcript_path: Option<PathBuf>,
+    #[serde(deserialize_with = "lenient")]
     context_window: Option<Window>,
+    #[serde(deserialize_with = "lenient")]
     model: Option<Model>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Model {
+    #[serde(deserialize_with = "lenient")]
     id: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Window {
+    #[serde(deserialize_with = "lenient")]
     total_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
     context_window_size: Option<u64>,
 }
 
 /// Prints the status line.
 pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
     // An incomplete status line is better than an error.
-    let payload: Payload = serde_json::from_str(&env.text("-")?).unwrap_or_default();
+    let payload: Payload = parsed(&env.text("-")?).unwrap_or_default();
     let window = payload.context_window.unwrap_or_default();
     let path = payload.transcript_path.unwrap_or_default();
     let readable = env.disk.identify(&path).is_ok_and(|file| (1..LONGEST).contains(&file.bytes));

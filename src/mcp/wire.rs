@@ -1,6 +1,7 @@
 //! The lines of the protocol: reads messages from standard input, and writes masked ones to standard output.
 
 use super::protocol::{INVALID, Refusal, UNPARSABLE};
+use crate::app::parsed;
 use crate::output::Gate;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
@@ -71,8 +72,7 @@ fn read(input: &mut dyn BufRead, next: &mut dyn FnMut(Message) -> bool) {
         let message = match read_line(input) {
             Ok(Line::End) | Err(_) => return,
             Ok(Line::Whole(line)) if line.trim_ascii().is_empty() => continue,
-            Ok(Line::Whole(line)) => serde_json::from_slice(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line))
-                .map_err(|error| Refusal::new(UNPARSABLE, format!("the line is not JSON: {error}")).response(Value::Null)),
+            Ok(Line::Whole(line)) => whole_message(&line),
             Ok(Line::Oversized { head, tail, bytes }) => {
                 let text = format!("the request has {bytes} bytes; at most {LONGEST_LINE} are read");
                 Err(Refusal::new(INVALID, text).response(id_of(&head, &tail)))
@@ -82,6 +82,13 @@ fn read(input: &mut dyn BufRead, next: &mut dyn FnMut(Message) -> bool) {
             return;
         }
     }
+}
+
+fn whole_message(line: &[u8]) -> Message {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let message = std::str::from_utf8(line).map_err(|error| error.to_string());
+    let message = message.and_then(|line| parsed(line).map_err(|error| error.to_string()));
+    message.map_err(|error| Refusal::new(UNPARSABLE, format!("the line is not JSON: {error}")).response(id_of(line, line)))
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -160,11 +167,21 @@ mod tests {
     fn lines_of_json_are_messages_and_others_are_answered() {
         let (messages, responses) =
             messages(b"{\"a\":1}\n\n  \r\ngarbage\n{\n[]\n\xff\n\"\\ud800\"\n\xef\xbb\xbf{\"b\":2}\n{\"half\":");
-        assert_eq!(messages, [json!({"a": 1}), json!([]), json!({"b": 2})]);
-        assert_eq!(responses.len(), 4);
+        assert_eq!(messages, [json!({"a": 1}), json!([]), json!("\u{fffd}\u{fffd}\u{fffd}"), json!({"b": 2})]);
+        assert_eq!(responses.len(), 3);
         for response in responses {
             assert_eq!((&response["error"]["code"], &response["id"]), (&json!(UNPARSABLE), &Value::Null), "{response}");
         }
+    }
+
+    #[test]
+    fn a_request_that_cannot_be_parsed_is_refused_by_its_id() {
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        let params = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{{\"a\":{deep}}}}}\n");
+        let text = b"{\"id\":\"x\",\"params\":{\"a\":\"\xff\"}}\n{\"params\":{\"a\":\"\xff\"},\"id\":8}\n";
+        let (_, responses) = messages(&[params.as_bytes(), text].concat());
+        let ids: Vec<&Value> = responses.iter().map(|response| &response["id"]).collect();
+        assert_eq!(ids, [&json!(7), &json!("x"), &json!(8)]);
     }
 
     #[test]

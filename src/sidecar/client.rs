@@ -1,7 +1,7 @@
 //! Requests to an OpenAI-compatible server: texts and vectors.
 
 use super::KEY_VARIABLE;
-use crate::app::{CommandError, Env, ErrorKind, SidecarSettings};
+use crate::app::{CommandError, Env, ErrorKind, SidecarSettings, parsed};
 use crate::engine::sidecar::{ResponseEnd, TaskRow};
 use crate::proxy::{Bases, Upstream, base_url, is_loopback_name, whole_body};
 use crate::store::SidecarFailure as Failure;
@@ -162,7 +162,7 @@ impl Client {
             Ok(Err(error)) => return Err(Failure::of_server(format!("{:#}", error))),
             Ok(Ok(answer)) => answer,
         };
-        let answer = serde_json::from_slice(&body);
+        let answer = parsed(&String::from_utf8_lossy(&body));
         match status {
             200..300 => answer.map_err(|_| Failure::of_both("a response that is not JSON".to_owned())),
             _ => Err(Failure::of_status(status, &answer.unwrap_or_default())),

@@ -589,6 +589,35 @@ fn no_hook_ever_fails() {
     assert_eq!(given(&sandbox, &["--json", "hook", "SessionStart"], &resumed).code, 0);
 }
 
+/// JavaScript writes half an emoji as an escape that is no text; neither that nor a value of another type is the end of an event.
+#[test]
+fn an_event_with_half_an_emoji_is_handled() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let path = session(&sandbox, "11");
+    sandbox.write("aperture.toml", "[model]\narchive = 'approve'\n");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+    let last = rows.rfind(|row| row["type"] == "assistant").unwrap();
+    let asks = said(1, last["uuid"].as_str().unwrap(), "@archive(16) HALF").to_string().replace("HALF", r"\ud83d");
+    fs::write(&path, format!("{text}{asks}\n")).unwrap();
+    let handled = |event: &str, more: &str| {
+        let payload = format!(r#"{{"transcript_path":{},"source":7,"\udc00":["\ud83d"]{more}}}"#, json!(path));
+        let outcome = given(&sandbox, &["hook", event], &payload);
+        assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{event} {more}");
+    };
+    for _ in 0..2 {
+        handled("Stop", r#","last_assistant_message":"@archive(16) \ud83d""#);
+    }
+    assert_eq!(sandbox.json(&["inbox"], "aperture.inbox/2")["proposals"].as_array().unwrap().len(), 1);
+    handled("SessionEnd", "");
+    let payload = format!(
+        r#"{{"context_window":{{"context_window_size":200000,"total_input_tokens":"\ud83d"}},"model":[],"transcript_path":{}}}"#,
+        json!(path)
+    );
+    let line = given(&sandbox, &["statusline"], &payload).stdout;
+    assert!(line.contains("/200k") && line.contains("1 waiting"), "{line}");
+}
+
 #[test]
 fn the_status_line() {
     let sandbox = Sandbox::of("tools-and-spill");

@@ -368,6 +368,19 @@ fn both_ways_are_decided_alike() {
     }
 }
 
+/// JavaScript writes half an emoji as an escape that is no text.
+#[test]
+fn a_request_with_half_an_emoji_is_answered() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut server = Server::new(&sandbox, &[]);
+    server.line(
+        r#"{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"show","arguments":{"selector":"19"},"x":"\ud83d"}}"#,
+    );
+    let answer = server.next();
+    assert!(answer["id"] == 77 && !content(&answer["result"]).is_empty(), "{answer}");
+    assert_eq!(server.end(), 0);
+}
+
 #[test]
 fn an_answer_fits_its_budget_and_is_read_on() {
     let sandbox = Sandbox::of("tools-and-spill");

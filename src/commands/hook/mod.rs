@@ -19,6 +19,7 @@ use super::{keep, obey};
 use crate::app::{CommandError, Env, Keeping, misuse};
 use crate::engine::label;
 use crate::model::{Block, Pin};
+use crate::provider::{lenient, parsed};
 use crate::workspace::{Content, Workspace};
 use anyhow::Context;
 use serde::Deserialize;
@@ -37,18 +38,26 @@ pub struct Arguments {
     pub event: String,
 }
 
-/// The payload of a hook event. Any field may be missing.
+/// The payload of a hook event. Any field may be missing, or of another type.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Payload {
+    #[serde(deserialize_with = "lenient")]
     transcript_path: Option<PathBuf>,
+    #[serde(deserialize_with = "lenient")]
     session_id: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     cwd: Option<PathBuf>,
+    #[serde(deserialize_with = "lenient")]
     prompt: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     source: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     tool_name: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     tool_use_id: Option<String>,
     tool_response: Value,
+    #[serde(deserialize_with = "lenient")]
     last_assistant_message: Option<String>,
 }
 
@@ -91,8 +100,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         .iter()
         .find(|event| event.name == arguments.event)
         .ok_or_else(|| misuse!("unknown hook event '{}'", arguments.event))?;
-    let payload: Payload =
-        serde_json::from_str(&env.text("-")?).context("stdin is not a hook payload").map_err(CommandError::usage)?;
+    let payload: Payload = parsed(&env.text("-")?).context("stdin is not a hook payload").map_err(CommandError::usage)?;
     let path = payload.transcript_path.clone().unwrap_or_default();
     let session = env.on(&path, &format!("hook {}", event.name));
     let mut report = (event.answer)(&session, &payload)?;

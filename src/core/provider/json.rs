@@ -1,7 +1,8 @@
 //! Lenient parsing of JSON text: values stay verbatim, the last of equal keys wins, and every string decodes.
 
 use crate::model::{Fault, Key};
-use serde::de::{Deserialize, Deserializer, IgnoredAny, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -37,6 +38,40 @@ pub fn text<'a>(value: impl Verbatim<'a>) -> Option<Cow<'a, str>> {
     // serde_json decodes a lone surrogate only into bytes (as WTF-8).
     let Bytes(bytes) = serde_json::from_str::<Bytes>(value).ok()?;
     Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// Parses JSON; a lone surrogate is decoded as by [`text`].
+/// Errors: it is not JSON, or not of the type.
+pub fn parsed<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
+    serde_json::from_str(json).or_else(|error| serde_json::from_str(&without_lone_surrogates(json)).map_err(|_| error))
+}
+
+/// Deserializes a value; one of another type is the default.
+pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(deserializer: D) -> Result<T, D::Error> {
+    Ok(T::deserialize(Value::deserialize(deserializer)?).unwrap_or_default())
+}
+
+fn without_lone_surrogates(json: &str) -> String {
+    // The text of its bytes, none of which is a character.
+    const REPLACED: &str = "\u{fffd}\u{fffd}\u{fffd}";
+    let unit = |text: &str| u32::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
+    let (mut text, mut rest) = (String::with_capacity(json.len()), json);
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        text += before;
+        let length = match (unit(escape), escape.get(6..).and_then(unit)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
+            (Some(0xd800..0xe000), _) => {
+                text += REPLACED;
+                rest = &escape[6..];
+                continue;
+            }
+            _ => escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end),
+        };
+        text += &escape[..length];
+        rest = &escape[length..];
+    }
+    text + rest
 }
 
 /// Decodes an optional JSON string. See [`text`].
@@ -556,6 +591,15 @@ mod tests {
         assert_eq!(text(raw(r#""plain""#)).unwrap(), "plain");
         assert_eq!(text(raw("7")), None);
         assert!(text(raw(r#""cut \ud83d""#)).unwrap().starts_with("cut \u{fffd}"));
+        for row in [
+            r#""\ud83d""#,
+            r#""a\ud83d\ud83d\ude00b\n""#,
+            r#""\\\ud83d\\ud83d \ude00\ud83d\u0041\ud83dé""#,
+            r#""\uD83D\uDE00 \"\uDBFF""#,
+        ] {
+            assert_eq!(parsed::<String>(row).unwrap(), text(raw(row)).unwrap(), "{row}");
+        }
+        assert!(parsed::<String>(r#""\ud83d"#).is_err() && parsed::<String>(r#""\é\ud83d""#).is_err());
     }
 
     #[test]
@@ -593,8 +637,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn a_valid_document_has_the_members_that_a_parser_finds(texts in proptest::collection::vec("[\"\\\\a\\[\\]{}:, \n\u{e9}]{0,9}", 0..5)) {
-            let values: Vec<serde_json::Value> = texts.iter().map(|text| serde_json::json!([text, {"k": [text, 1]}, null])).collect();
-            let object: serde_json::Map<String, serde_json::Value> = texts.iter().cloned().zip(values).collect();
+            let values: Vec<Value> = texts.iter().map(|text| serde_json::json!([text, {"k": [text, 1]}, null])).collect();
+            let object: serde_json::Map<String, Value> = texts.iter().cloned().zip(values).collect();
             for document in [serde_json::to_string(&object).unwrap(), serde_json::to_string_pretty(&object).unwrap()] {
                 let found = document_members(document.as_bytes()).unwrap();
                 let parsed: std::collections::BTreeMap<String, &RawValue> = serde_json::from_str(&document).unwrap();

@@ -95,7 +95,7 @@ pub use client::{
 pub use endpoint::Endpoint;
 pub use format::{Format, MediaPlace, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals, UnsentRecord};
 pub use framing::Framing;
-pub use json::strings;
+pub use json::{lenient, parsed, strings};
 pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded, reminder, unwrap};
 pub use requests::{
