@@ -149,6 +149,9 @@ pub fn can_ask() -> bool {
 /// Asks for a passphrase on the terminal, without echo.
 /// Errors: it is empty, or the terminal cannot be read.
 pub fn ask(prompt: &str) -> Result<Secret, CommandError> {
+    // It restores the terminal if a signal ends the program.
+    #[cfg(unix)]
+    let _terminal = super::KeyTerminal::new();
     let passphrase = Zeroizing::new(rpassword::prompt_password(prompt)?);
     if passphrase.is_empty() {
         return Err(refused("no passphrase was entered", "try again"));

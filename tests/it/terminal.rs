@@ -75,6 +75,7 @@ fn a_signal_restores_the_terminal() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
         interrupted(&crate::memory::learned(), &["memory", "review"], "[a]ccept", signal);
         interrupted(&crate::memory::learned(), &["watch"], "", signal);
+        interrupted(&Sandbox::new(), &["store", "encrypt"], "New passphrase", signal);
         let written = interrupted(&Sandbox::of("tools-and-spill"), &["tui"], "\u{1b}[?25l", signal);
         let last = |codes: [&str; 2]| codes.map(|code| written.rfind(code));
         let [hidden, shown] = last(["\u{1b}[?25l", "\u{1b}[?25h"]);
