@@ -3,6 +3,7 @@
 use super::excerpt::PassageKind;
 use super::names::names_of;
 use super::passages::{Occurrences, RankedPassage};
+use crate::text::clauses::is_printed;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -137,7 +138,8 @@ impl Occurrences<'_> {
     /// Returns the lines of a passage with names; those that could be credentials are left out.
     fn lines_of(&self, score: f32, passage: usize) -> impl Iterator<Item = Line<'_>> {
         let text = &*self.passages[passage].text;
-        text.lines().filter(|line| line.len() <= LINE_BYTES && !assigns_credential(line)).filter_map(move |line| {
+        let is_shown = |line: &&str| line.len() <= LINE_BYTES && !assigns_credential(line) && !is_printed(line);
+        text.lines().filter(is_shown).filter_map(move |line| {
             let names = names_of(line);
             let start = line.as_ptr() as usize - text.as_ptr() as usize;
             let place = start..start + line.trim_end().len();
