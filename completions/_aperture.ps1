@@ -618,7 +618,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--whole-file', '--whole-file', [CompletionResultType]::ParameterName, 'All texts in the file, including those outside blocks')
             [CompletionResult]::new('--all-sessions', '--all-sessions', [CompletionResultType]::ParameterName, 'The earlier name of `--all`; with it, `--all` is the earlier name of `--whole-file`')
-            [CompletionResult]::new('--forget', '--forget', [CompletionResultType]::ParameterName, 'Also remove them from the stored originals: they can never be restored')
+            [CompletionResult]::new('--forget', '--forget', [CompletionResultType]::ParameterName, 'Also remove them from the stored originals and the caches: no undo restores them')
             [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Apply --forget, which is a dry run otherwise')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Dry run: show the changes and their cost; write nothing')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Dry run: show the changes and their cost; write nothing')

@@ -590,7 +590,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --directory 'Run as if started in this directory'
             cand --whole-file 'All texts in the file, including those outside blocks'
             cand --all-sessions 'The earlier name of `--all`; with it, `--all` is the earlier name of `--whole-file`'
-            cand --forget 'Also remove them from the stored originals: they can never be restored'
+            cand --forget 'Also remove them from the stored originals and the caches: no undo restores them'
             cand --yes 'Apply --forget, which is a dry run otherwise'
             cand -n 'Dry run: show the changes and their cost; write nothing'
             cand --dry-run 'Dry run: show the changes and their cost; write nothing'

@@ -549,7 +549,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l whole-file -d 'All texts in the file, including those outside blocks'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l all-sessions -d 'The earlier name of `--all`; with it, `--all` is the earlier name of `--whole-file`'
-complete -c aperture -n "__fish_aperture_using_subcommand redact" -l forget -d 'Also remove them from the stored originals: they can never be restored'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l forget -d 'Also remove them from the stored originals and the caches: no undo restores them'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l yes -d 'Apply --forget, which is a dry run otherwise'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l stat -d 'In a dry run, show one line for each block, the largest first'

@@ -4,8 +4,8 @@ use super::Env;
 use super::env::user_cache_directory;
 use super::files::make_private;
 use crate::store::{
-    BILLS_FILE, BillsCache, CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, SEARCH_INDEX_FILE, SIDECAR_FILE, SUMS_FILE, Seal,
-    SearchIndex, TOTALS_FILE, TotalsCache, delete,
+    BILLS_FILE, BillsCache, CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, SEARCH_INDEX_FILE, SUMS_FILE, Seal, SearchIndex,
+    TOTALS_FILE, TotalsCache, delete,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -67,11 +67,8 @@ impl Env {
         Some((directory, size))
     }
 
-    /// Deletes all caches and indexes, and the queue and answers of the sidecar, which are made again, as far as possible.
+    /// Deletes all caches and indexes, which are made again, as far as possible.
     pub fn delete_caches(&self) {
-        if let Ok(directory) = self.store_directory() {
-            delete(&directory, SIDECAR_FILE);
-        }
         for file in [CACHE_FILE, SEARCH_INDEX_FILE, MEMORY_INDEX_FILE, TOTALS_FILE, BILLS_FILE, SUMS_FILE] {
             user_cache_directory().iter().for_each(|directory| delete(directory, file));
         }

@@ -65,6 +65,12 @@ pub struct GcReport {
     pub sessions: Vec<ForgettableSession>,
     /// Number of old sessions whose file is gone and whose data is kept without `--gone`.
     pub gone_kept: usize,
+    /// Number of whole results of tools that were trimmed in sessions whose file is gone.
+    pub results: usize,
+    /// Size of these.
+    pub result_bytes: u64,
+    /// Number of such results that are kept without `--gone`.
+    pub results_kept: usize,
     /// Number of values that no log needs.
     pub originals: u64,
     /// Size of these values in the store.
@@ -84,13 +90,16 @@ impl Report for GcReport {
             let id = style.paint(Paint::Name, &format!("{:<11}", short_id(&session.session)));
             text.push_str(&format!("{id} {}\n", clip(&facts, style.width.saturating_sub(12))));
         }
-        let what = format!(
+        let mut what = format!(
             "{}, {} ({})",
             plural(self.sessions.len(), "session"),
             plural(usize::try_from(self.originals).unwrap_or(usize::MAX), "original"),
             bytes(self.original_bytes)
         );
-        if self.sessions.is_empty() && self.originals == 0 {
+        if self.results > 0 {
+            what.push_str(&format!(", {} ({})", plural(self.results, "whole result"), bytes(self.result_bytes)));
+        }
+        if self.sessions.is_empty() && self.originals == 0 && self.results == 0 {
             text.push_str("nothing to delete\n");
         } else if self.done {
             text.push_str(&format!("deleted {what}; {} freed\n", bytes(self.freed_bytes)));
@@ -98,8 +107,10 @@ impl Report for GcReport {
             text.push_str(&format!("would delete {what}: undo and recall would no longer be possible\n"));
             text.push_str("nothing was deleted: this is a dry run; to delete: --yes\n");
         }
-        if self.gone_kept > 0 {
-            let kept = plural(self.gone_kept, "session");
+        let of_gone = [(self.gone_kept, "session"), (self.results_kept, "whole result")];
+        let kept = of_gone.iter().filter(|(count, _)| *count > 0).map(|(count, what)| plural(*count, what)).collect::<Vec<_>>();
+        if !kept.is_empty() {
+            let kept = kept.join(", ");
             text.push_str(&style.paint(Paint::Dim, &format!("kept: {kept} without a file; to delete these too: --gone\n")));
         }
         text
@@ -110,8 +121,9 @@ impl Report for GcReport {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let delete = arguments.yes && !arguments.dry_run;
     let mut report = GcReport { done: delete, ..GcReport::default() };
-    let Some(store) = env.existing_store()? else { return env.print(&report) };
     let ids = known_ids(env);
+    collect_results(env, arguments, &ids, &mut report)?;
+    let Some(store) = env.existing_store()? else { return env.print(&report) };
     let mut keys: Vec<SessionKey> = Vec::new();
     for stored in store.sessions()? {
         let Some((why, history)) = decide(env, arguments, &store, &stored, &ids)? else { continue };
@@ -144,6 +156,26 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         report.freed_bytes = before.saturating_sub(store.size()?.1);
     }
     env.print(&report)
+}
+
+/// Counts the old whole results of sessions that are gone, and deletes them.
+fn collect_results(
+    env: &Env,
+    arguments: &Arguments,
+    ids: &Option<BTreeSet<String>>,
+    report: &mut GcReport,
+) -> Result<(), CommandError> {
+    let Some(ids) = ids else { return Ok(()) };
+    let oldest = i128::from(env.style.now.as_millisecond() - arguments.older_than) * 1_000_000;
+    let mut results = env.results()?;
+    results.retain(|result| result.identity.modified <= oldest && !ids.iter().any(|id| result.is_of(id)));
+    if !arguments.gone {
+        report.results_kept = results.len();
+        return Ok(());
+    }
+    report.results = results.len();
+    report.result_bytes = results.iter().map(|result| result.identity.bytes).sum();
+    if report.done { env.delete_results(&results) } else { Ok(()) }
 }
 
 /// Returns the ids of all sessions on this machine, because a session file that was moved is not gone. `None` if a directory cannot

@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 const FORGOTTEN: [&str; 8] =
     ["snapshots", "proposals", "messages", "obeyed", "manifests", "held_prompts", "live_operations", "turn_numbers"];
 
+/// The columns with texts of requests.
+const WIRE_TEXTS: [(&str, &str); 4] =
+    [("wire_insertions", "text"), ("staged_texts", "text"), ("wire_calls", "parts"), ("wire_calls", "results")];
+
 impl Store {
     /// Deletes the log and the snapshots of a session, and the values that no other log refers to. Undo is then impossible.
     pub fn forget(&self, key: SessionKey) -> Result<(), StoreError> {
@@ -93,6 +97,16 @@ impl Store {
                 transaction.run(&sql, params![proposal.number, String::from_utf8_lossy(&text)])?;
             }
         }
+        // Texts that requests have beside those of the client: the next ones have the new text.
+        for (table, column) in WIRE_TEXTS {
+            let of_session = "session = (SELECT session FROM sessions WHERE id = ?1)";
+            let sql = format!("SELECT open({column}) FROM {table} WHERE {of_session}");
+            for text in transaction.rows(&sql, [key.0], first::<String>)? {
+                let Some(new) = rewrite(text.as_bytes()) else { continue };
+                let sql = format!("UPDATE {table} SET {column} = seal(?3) WHERE {of_session} AND {column} = seal(?2)");
+                transaction.run(&sql, params![key.0, text, String::from_utf8_lossy(&new)])?;
+            }
+        }
         sweep(&transaction)?;
         let mut kept = 0;
         for address in rewritten.keys() {
@@ -100,9 +114,13 @@ impl Store {
             kept += transaction.query_row(sql, [address], first::<i64>)? as usize;
         }
         transaction.commit()?;
-        // Removes the old bytes from free pages and from the journal.
-        self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
+        self.erase_free_pages()?;
         Ok((rewritten.len(), kept))
+    }
+
+    /// Removes deleted bytes from free pages and from the journal.
+    pub(super) fn erase_free_pages(&self) -> Result<(), StoreError> {
+        Ok(self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?)
     }
 
     /// Returns the number of values that no log would refer to if some sessions were deleted, and their size in bytes.

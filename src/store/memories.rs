@@ -111,6 +111,41 @@ impl Store {
         sound.map(Some).ok_or_else(broken)
     }
 
+    /// Rewrites the logged commands and files of memory trees, so that the old bytes cannot be recovered. Files that aperture wrote last
+    /// stay: the trees have them. Returns the number of rewritten files. `rewrite` returns the new value, or `None` if it is unchanged.
+    pub fn rewrite_memories(&self, rewrite: &dyn Fn(&[u8]) -> Option<Vec<u8>>) -> Result<usize, StoreError> {
+        self.connection.execute_batch("PRAGMA secure_delete = ON")?;
+        let transaction = self.writing()?;
+        let last = "SELECT open(after), max(number) FROM memory_changes JOIN memory_operations ON number = operation
+                    GROUP BY tree, path";
+        let last: Vec<Option<Address>> = transaction.rows(last, [], first)?;
+        let mut count = 0;
+        for address in transaction.rows("SELECT open(address) FROM memory_contents", [], first::<Address>)? {
+            if last.contains(&Some(address)) {
+                continue;
+            }
+            let Some(new) = self.memory_content(Some(address))?.and_then(|bytes| rewrite(&bytes)) else { continue };
+            let new = keep(&transaction, &new)?;
+            for column in ["before", "after"] {
+                let sql = format!("UPDATE memory_changes SET {column} = seal(?2) WHERE {column} = seal(?1)");
+                transaction.run(&sql, [address, new])?;
+            }
+            transaction.run("DELETE FROM memory_contents WHERE address = seal(?1)", [address])?;
+            count += 1;
+        }
+        let mut commands = 0;
+        for command in transaction.rows("SELECT open(command) FROM memory_operations", [], first::<String>)? {
+            let Some(new) = rewrite(command.as_bytes()) else { continue };
+            let sql = "UPDATE memory_operations SET command = seal(?2) WHERE command = seal(?1)";
+            commands += transaction.run(sql, params![command, String::from_utf8_lossy(&new)])?;
+        }
+        transaction.commit()?;
+        if count + commands > 0 {
+            self.erase_free_pages()?;
+        }
+        Ok(count)
+    }
+
     /// Records that a session received memories of a tree; the first time counts. `time` is in milliseconds since 1970, UTC.
     pub fn record_memory_reads(&self, tree: &str, session: &str, memories: &[u32], time: i64) -> Result<(), StoreError> {
         if memories.is_empty() {

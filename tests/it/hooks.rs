@@ -529,7 +529,7 @@ fn an_answer_is_cut_where_the_client_would_cut_it() {
 fn a_long_result_is_trimmed_where_that_is_wanted() {
     let sandbox = Sandbox::new();
     let long: String = (0..3000).map(|line| format!("{line}: nothing of note in item_{line}\n")).collect();
-    let bash = json!({"tool_name": "Bash", "tool_use_id": "toolu_1/../x", "tool_response": {"stdout": long, "stderr": "", "interrupted": false}});
+    let bash = json!({"session_id": "9999aaaa-1", "tool_name": "Bash", "tool_use_id": "toolu_1/../x", "tool_response": {"stdout": long, "stderr": "", "interrupted": false}});
     assert_eq!(given(&sandbox, &["hook", "PostToolUse"], &bash.to_string()).stdout, "", "off by default");
     sandbox.write("aperture.toml", "[hooks]\nreduce_results = true\n[protect]\ntools = ['mcp__keep__*']\n");
     let answer = |payload: &Value| {
@@ -549,6 +549,30 @@ fn a_long_result_is_trimmed_where_that_is_wanted() {
     let kept = fs::read_to_string(sandbox.home.join(".aperture/results/toolu_4-0.txt")).unwrap();
     assert_eq!(kept.strip_prefix(&long), Some("export KEY=[secret:anthropic-key]\n"), "but no credential");
     assert!(Path::new(path).starts_with(sandbox.home.join(".aperture")), "{path}");
+    let long_id = "toolu_".repeat(20);
+    let texts = json!([{"type": "text", "text": long}, {"type": "text", "text": format!("{long}other")}]);
+    answer(&json!({"session_id": "9999aaaa-1", "tool_name": "mcp__a__b", "tool_use_id": long_id, "tool_response": texts}))
+        .unwrap();
+    let results = || {
+        let mut names: Vec<String> = fs::read_dir(sandbox.home.join(".aperture/results/9999aaaa"))
+            .into_iter()
+            .flatten()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(results().len(), 3, "each text has a file of its own: {:?}", results());
+    // The session never existed.
+    let mut files = Vec::new();
+    crate::window::files(&sandbox.home.join(".aperture/results"), &mut files);
+    for file in files {
+        fs::File::options().append(true).open(file).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    let left = sandbox.text(&["gc", "--older-than", "0d", "--yes"]);
+    assert!(left.contains("kept: 4 whole results without a file") && results().len() == 3, "{left}");
+    let deleted = sandbox.text(&["gc", "--older-than", "0d", "--gone", "--yes"]);
+    assert!(deleted.contains(", 4 whole results (") && results().is_empty(), "{deleted}");
     let mcp =
         |tool: &str| json!({"tool_name": tool, "tool_use_id": "toolu_2", "tool_response": [{"type": "text", "text": long}]});
     assert!(answer(&mcp("mcp__a__b")).unwrap()[0]["text"].as_str().unwrap().contains("trimmed from"));

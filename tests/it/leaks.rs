@@ -315,8 +315,11 @@ fn nothing_that_is_planted_leaves_by_hooks_and_watching() {
         assert!(done.code != 0 || done.stdout.starts_with("{\"Ok\":"), "{}", done.stdout);
         clean(&plants, "job", &(done.stdout + &done.stderr));
     }
-    for file in fs::read_dir(sandbox.home.join(".aperture/results")).into_iter().flatten() {
-        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+    let mut results = Vec::new();
+    crate::window::files(&sandbox.home.join(".aperture/results"), &mut results);
+    assert!(!results.is_empty());
+    for file in results {
+        let text = fs::read_to_string(file).unwrap();
         for plant in &plants {
             assert!(!text.contains(&plant.value), "a kept result holds a {}", plant.kind);
         }

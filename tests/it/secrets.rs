@@ -285,7 +285,7 @@ fn forgotten_credentials_are_gone() {
     assert!(asked.contains("to apply: --yes"), "{asked}");
     assert_eq!(fs::read(&path).unwrap(), before);
     let said = sandbox.text(&["redact", "--whole-file", "--forget", "--yes"]);
-    assert!(said.contains("rewritten: the credentials can never be restored") && !said.contains("aperture undo"), "{said}");
+    assert!(said.contains("caches deleted: no undo restores the credentials") && !said.contains("aperture undo"), "{said}");
     assert_eq!(shown(&stored(&sandbox)), [""; 0]);
     for file in ["store.db", "store.db-wal"] {
         assert_eq!(shown(&fs::read(sandbox.home.join(".aperture").join(file)).unwrap_or_default()), [""; 0], "{file}");
@@ -947,4 +947,85 @@ fn a_text_of_ones_own_is_redacted_from_standard_input() {
     assert_eq!((fs::read_to_string(&path).unwrap(), fs::read_to_string(&output).unwrap()), (rows, format!("spilled {word}")));
     let short = with_input(&sandbox, &["redact", "--text", "@-"], "abc\n");
     assert_eq!(short.status.code(), Some(2));
+}
+
+/// Returns the files of aperture that hold a text, as it is or compressed.
+fn holding(sandbox: &Sandbox, text: &str) -> Vec<String> {
+    let data = sandbox.home.join(".aperture");
+    let mut found = Vec::new();
+    for path in {
+        let mut all = Vec::new();
+        crate::window::files(&data, &mut all);
+        all
+    } {
+        let bytes = fs::read(&path).unwrap();
+        let holds = |bytes: &[u8]| memchr::memmem::find(bytes, text.as_bytes()).is_some();
+        let is_packed_in = |start: usize| {
+            let mut content = Vec::new();
+            let _ = zstd::Decoder::new(&bytes[start..]).and_then(|mut frame| std::io::copy(&mut frame, &mut content));
+            holds(&content)
+        };
+        if holds(&bytes) || memchr::memmem::find_iter(&bytes, &[0x28, 0xb5, 0x2f, 0xfd]).any(is_packed_in) {
+            found.push(path.strip_prefix(&data).unwrap().display().to_string());
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_text_that_is_forgotten_is_named_where_it_is_left_and_is_then_nowhere() {
+    let sandbox = Sandbox::new();
+    sandbox.write("aperture.toml", "[hooks]\nreduce_results = true\nreduce_over_tokens = 100\n");
+    let word = "swordfishermen";
+    let row = |id: &str, parent: &str, content: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":{parent},"sessionId":"abc1","cwd":"{}","version":"2.1.330","timestamp":"2026-11-21T21:00:00.000Z","message":{{"role":"user","content":"{content}"}}}}"#,
+            sandbox.project.display()
+        )
+    };
+    let rows = format!("{}\n{}\n", row("a", "null", &format!("Always greet with {word}.")), row("b", "\"a\"", "stay"));
+    let path = sandbox.session("abc1", &rows, 0);
+    let result =
+        format!("{word}\n{}", (0..900).map(|line| format!("{line}: nothing of note in item_{line}\n")).collect::<String>());
+    let payload = serde_json::json!({"session_id": "abc1", "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_response": {"stdout": result}});
+    with_input(&sandbox, &["hook", "PostToolUse"], &payload.to_string());
+    for words in [
+        &["keep", "--all"][..],
+        &["sessions"],
+        &["manifest"],
+        &["search", word],
+        &["memory", "add", &format!("Greet with {word}.")],
+        &["memory", "compose"],
+        &["topics"],
+        &["archive", "1"],
+        &["stage", &format!("the word is {word}")],
+        &["status"],
+    ] {
+        sandbox.run(words);
+    }
+    let before = holding(&sandbox, word);
+    for file in ["cache/cache.db", "cache/totals", "results/abc1/toolu_1-0.txt", "store.db"] {
+        assert!(before.iter().any(|holding| holding.starts_with(file)), "{file}: {before:?}");
+    }
+    let redact = || {
+        let told = with_input(&sandbox, &["redact", "--text", "@-", "--forget", "--yes"], word);
+        assert_eq!(told.status.code(), Some(0), "{}", String::from_utf8_lossy(&told.stderr));
+        String::from_utf8(told.stdout).unwrap()
+    };
+    let said = redact();
+    assert!(!fs::read_to_string(&path).unwrap().contains(word));
+    let left: Vec<&str> = said.lines().map(str::trim).filter(|line| line.contains("still in")).collect();
+    expect![[r#"
+        still in 1 kept file of the session; to delete all of them: aperture keep forget abc1 --yes
+        still in memory-1; to delete: aperture memory forget memory-1; then repeat this command
+    "#]]
+    .assert_eq(&(left.join("\n") + "\n"));
+    sandbox.text(&["keep", "forget", "abc1", "--yes"]);
+    sandbox.text(&["memory", "forget", "memory-1"]);
+    let said = redact();
+    assert!(!said.contains("still in"), "{said}");
+    assert_eq!(holding(&sandbox, word), [""; 0]);
+    assert_eq!(sandbox.run(&["verify"]).code, 0, "{}", sandbox.run(&["verify"]).all());
+    sandbox.text(&["memory", "log"]);
 }

@@ -4,7 +4,8 @@ use super::sessions::{BulkSession, listed};
 use super::visit::{Visited, outcome, row, unchanged, visit};
 use crate::app::{CommandError, Env, refusal};
 use crate::commands::change::pipeline::{NothingToChange, is_live, open_in_client};
-use crate::commands::{self, BulkOptions, ChangeOptions, redact};
+use crate::commands::redact::{self, Redaction};
+use crate::commands::{self, BulkOptions, ChangeOptions};
 use crate::engine::SelectorError;
 use crate::fsio::is_packed;
 use crate::output::{BulkOutcome, BulkReport, BulkRow, ChangeReport};
@@ -95,10 +96,11 @@ fn change_session(
     }
     let report = match request {
         commands::Change::Redact(arguments) => redact::redact(env, arguments),
-        request => request.execute(env).map(|report| (report, 0)),
+        request => request.execute(env).map(|report| Redaction { report, rewritten: 0, left: Vec::new() }),
     };
     match report {
-        Ok((report, rewritten)) => {
+        Ok(Redaction { report, rewritten, left }) => {
+            left.iter().for_each(|left| env.note(left));
             if options.dry_run && !options.live && report.edits > 0 && is_live(env, &env.find(None)?) {
                 return Err(open_in_client(&env.find(None)?));
             }

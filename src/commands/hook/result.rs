@@ -11,7 +11,7 @@ use crate::provider;
 use crate::provider::claude_code::shortenable_texts;
 use rustc_hash::FxHashSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Returns the tool result with each long text trimmed, if the settings enable that and the store is not sealed. The whole text, with credentials masked, is
 /// first written to a file that the model can read.
@@ -36,7 +36,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         let (kind, conventions) = (block.kind, provider::conventions());
         let input = Reducible { kind, tool: None, error: false, media: &NO_MEDIA, held: &[], conventions, content: text };
         let cost = tokens(TokenCount { value: whole, basis: Basis::Estimated });
-        let path = result_path(env, &format!("{id}-{place}"))?;
+        let path = env.result_path(payload.session_id.as_deref().unwrap_or_default(), id, place)?;
         let marker = format!("[trimmed from {cost} by aperture; full text: {}]", path.display());
         let Some(short) = engine::reduce(&input, Level::Trimmed, &|_| marker.clone(), &context) else { continue };
         keep(env, &path, &env.gate.masked(text))?;
@@ -46,13 +46,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     Ok(shortened.then(|| HookReport::output("PostToolUse", output)))
 }
 
-fn result_path(env: &Env, name: &str) -> Result<PathBuf, CommandError> {
-    // The name comes from a client: it must not contain path separators.
-    let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).take(100).collect();
-    Ok(env.store_directory()?.join("results").join(format!("{name}.txt")))
-}
-
-/// Writes a text to such a file, readable only by the user.
+/// Writes a text to a file, readable only by the user.
 fn keep(env: &Env, path: &Path, text: &str) -> io::Result<()> {
     files::make_private(path.parent().unwrap_or(Path::new(".")), &path.file_name().unwrap_or_default().to_string_lossy())?;
     files::write_private(env.disk, path, text.as_bytes())

@@ -21,7 +21,7 @@ pub use report::{
     MemoryLogReport, MemoryReviewReport, MemorySearchReport, MemoryStatsReport, MemoryTreesReport, MemoryWhyReport,
 };
 pub use review::compared;
-pub use run::{Memories, change, run};
+pub use run::{Memories, SCOPES, change, run};
 
 use crate::app::one_of;
 use crate::model::{MemoryKind, MemoryState};

@@ -4,8 +4,8 @@ use crate::app::seal::{self, Secret};
 use crate::app::{CommandError, Env, ErrorKind, files, refusal, settings_file};
 use crate::fsio::{Disk, RealDisk};
 use crate::store::{
-    DATABASES, KeyBytes, KeyMethod, PATIENCE, SEAL_FILE, STORE_FILE, Seal, SealFile, SealState, convert_database, convert_folder,
-    counts, expect_unused, random, text,
+    DATABASES, KeyBytes, KeyMethod, PATIENCE, SEAL_FILE, SIDECAR_FILE, STORE_FILE, Seal, SealFile, SealState, convert_database,
+    convert_folder, counts, delete, expect_unused, random, text,
 };
 use crate::workspace::kept_folder;
 use anyhow::anyhow;
@@ -109,6 +109,8 @@ fn finish(env: &Env, directory: &Path, file: &SealFile, data_key: &KeyBytes) -> 
     }
     let report = convert(env, directory, &seal)?;
     env.delete_caches();
+    // Its queue and its answers are made again.
+    delete(directory, SIDECAR_FILE);
     clear_locks(directory);
     match file.state {
         SealState::Opening => {

@@ -13,7 +13,7 @@ pub use copy::{CopyOutcome, CopyState};
 pub use restore::{RestoredFile, RestoredState};
 
 use super::find::{Found, FoundFiles, find_files, find_in};
-use crate::fsio::{Disk, Entry, Identity, is_packed, packed_path, unpacked_path};
+use crate::fsio::{Disk, Entry, Identity, is_packed, packed_path, read_whole, unpacked_path};
 use crate::provider::{PROVIDERS, Places, ProviderAdapter};
 use std::collections::HashSet;
 use std::io::{self, ErrorKind, Read};
@@ -219,6 +219,18 @@ impl<'a> KeptCopies<'a> {
         let files = self.own_copies(found)?;
         let bytes = files.iter().filter_map(|file| Some(self.disk.identify(file).ok()?.bytes)).sum();
         Ok((files.len(), bytes))
+    }
+
+    /// Returns the number of copies of a session and of the files beside it, older ones included, whose contents are meant; `found` is
+    /// the session. One that cannot be read counts.
+    pub fn copies_with(&self, found: &Found, is_meant: &dyn Fn(&[u8]) -> bool) -> usize {
+        let Some(path) = self.copy_path(found.provider, &found.path) else { return 0 };
+        let copies = self.own_copies(&Found { path, ..found.clone() }).unwrap_or_default();
+        let holds = |copy: &&PathBuf| match read_whole(self.disk, copy) {
+            Err(error) => !is_absent(&error),
+            Ok(content) => is_meant(&content),
+        };
+        copies.iter().filter(holds).count()
     }
 
     /// The file of the session comes last, so that an interrupted deletion can be repeated.

@@ -1,12 +1,15 @@
 //! `aperture redact`: replaces credentials in a session with placeholders.
 
+mod elsewhere;
+
 use super::{BulkOptions, ChangeOptions};
 use crate::app::{CommandError, Env, misuse};
 use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, change};
 use crate::engine;
+use crate::engine::Known;
 use crate::model::{Actor, BlockNumber, CompanionEdit, LoggedEdit, Slot};
 use crate::output::{ChangeReport, plural};
-use crate::store::{SessionKey, SidecarStore, Store};
+use crate::store::{SessionKey, Store};
 use crate::workspace::{self, Redacted};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +32,7 @@ pub struct Arguments {
     #[arg(long = "all-sessions", hide = true)]
     #[serde(skip)]
     pub every: bool,
-    /// Also remove them from the stored originals: they can never be restored
+    /// Also remove them from the stored originals and the caches: no undo restores them
     #[arg(long)]
     pub forget: bool,
     /// Apply --forget, which is a dry run otherwise
@@ -72,13 +75,19 @@ const SHORTEST_TEXT: usize = 4;
 /// Redacts the selected blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let env = &with_chosen_texts(env, arguments)?;
-    let (mut report, _) = redact(env, arguments)?;
+    let Redaction { mut report, left, .. } = redact(env, arguments)?;
+    report.notes.extend(left);
     if arguments.is_earlier_all() {
         let note = "only this session is meant; in every session: aperture redact --whole-file --all";
         report.notes.push(note.to_owned());
     }
     if arguments.is_everywhere() {
-        report.notes.extend(redact_subagents(env, arguments)?);
+        for note in redact_subagents(env, arguments)? {
+            // The same memories can hold texts of each.
+            if !report.notes.contains(&note) {
+                report.notes.push(note);
+            }
+        }
     }
     Ok(report)
 }
@@ -89,11 +98,12 @@ fn redact_subagents(env: &Env, arguments: &Arguments) -> Result<Vec<String>, Com
     for subagent in workspace::subagents(env.disk, &env.find(None)?)? {
         let id = subagent.location.id.clone();
         match redact(&env.visiting(&subagent), arguments) {
-            Ok((report, rewritten)) if report.edits > 0 || rewritten > 0 => {
+            Ok(Redaction { report, rewritten, left }) if report.edits > 0 || rewritten > 0 => {
                 let what = report.what.unwrap_or_default();
                 let undo = report.operation.map(|_| format!("; to revert: aperture undo -s {id}")).unwrap_or_default();
                 let done = if report.dry_run { "to redact" } else { "redacted" };
                 notes.push(format!("subagent {id}: {what} {done}{undo}"));
+                notes.extend(left);
             }
             Ok(_) => {}
             Err(error) if error.source.chain().any(|cause| cause.is::<NothingToChange>()) => {}
@@ -129,16 +139,25 @@ pub fn with_chosen_texts(env: &Env, arguments: &Arguments) -> Result<Env, Comman
     Ok(env)
 }
 
-/// Redacts the selected blocks. Also returns the number of stored originals that were rewritten.
+/// The redaction of a session.
+pub struct Redaction {
+    pub report: ChangeReport,
+    /// The number of stored originals and whole results that were rewritten.
+    pub rewritten: usize,
+    /// The places that hold the texts after `--forget`, each with the command that deletes it.
+    pub left: Vec<String>,
+}
+
+/// Redacts the selected blocks.
 /// Errors: as for the plan, the session and the store.
-pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize), CommandError> {
+pub fn redact(env: &Env, arguments: &Arguments) -> Result<Redaction, CommandError> {
     let selector = (!arguments.selector.is_empty()).then(|| env.selector(&arguments.selector)).transpose()?;
     let asks = arguments.forget && !arguments.yes;
     let (all, options) = (arguments.is_everywhere(), arguments.applied());
-    let mut rewrites = 0;
     let found = env.find(None)?;
     let beside = workspace::companions(env.disk, &found)?;
     let chosen: RefCell<BTreeSet<BlockNumber>> = RefCell::default();
+    let known: RefCell<Known> = RefCell::default();
     let mut report = change(env, options, &|draft, opened| {
         let reading = &opened.workspace.reading;
         let blocks: BTreeSet<BlockNumber> = match &selector {
@@ -155,6 +174,7 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize),
         };
         let mut redacted = draft.redact(&blocks, all, &find)?;
         *chosen.borrow_mut() = blocks;
+        *known.borrow_mut() = reading.known.clone();
         let (edits, kinds) = workspace::redact_companions(env.disk, &beside.files, &find_beside)?;
         if draft.is_empty() && redacted.kinds.is_empty() && edits.is_empty() && arguments.text.is_none() {
             let mut summary = summary(&redacted);
@@ -183,43 +203,32 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize),
         let of_chosen = edit.change.as_ref().is_some_and(|change| chosen.borrow().contains(&change.number));
         edit.slot != Slot::Message && (all || of_chosen)
     };
+    let known = known.into_inner();
     let masked = |value: &[u8]| match &arguments.text {
         Some(_) => engine::masked(value, &env.chosen_texts.find_values(value)),
-        None => engine::masked(value, &engine::find_secrets(value)),
+        None => engine::masked(value, &known.find_whole(value)),
     };
     let path = env.disk.resolve(&found.path)?;
     let stored = env.existing_store()?.map(|store| Ok::<_, CommandError>((store.find(&path)?, store))).transpose()?;
-    if let Some((Some(session), store)) = stored {
-        if arguments.forget && !options.dry_run {
+    let (mut rewritten, mut left) = (0, Vec::new());
+    match stored {
+        _ if arguments.forget && !options.dry_run => {
             let _lock = env.lock(&path)?;
-            let beside = if all { store.forget_companions(session.key)? } else { 0 };
-            // An answer of a local model can quote what no rule masks.
-            if let Some(sidecar) = SidecarStore::open_existing(&env.store_directory()?, &env.keys.seal()?)? {
-                sidecar.forget(&|value| masked(value).is_some())?;
-            }
-            let (rewritten, kept) = store.rewrite(session.key, &meant, &masked)?;
-            let rewritten = rewritten + beside;
-            rewrites = rewritten;
+            let originals;
+            (originals, rewritten, left) = elsewhere::forget(env, &found, stored, all, &meant, &masked)?;
             // The operation is in the log, but cannot be undone.
             report.operation = None;
-            report
-                .notes
-                .push(format!("{} rewritten: the credentials can never be restored", plural(rewritten, "stored original")));
-            if kept > 0 {
-                report
-                    .notes
-                    .push(format!("{} unchanged: the log of another session needs them too", plural(kept, "stored original")));
-            }
-        } else {
-            report.notes.extend(stored_credentials(&store, session.key, all, &meant, &masked)?);
+            report.notes.push(originals);
         }
+        Some((Some(session), store)) => report.notes.extend(stored_credentials(&store, session.key, all, &meant, &masked)?),
+        _ => {}
     }
     if asks {
         report.notes.push(
             "the originals are unchanged: this is a dry run of --forget, which cannot be undone; to apply: --yes".to_owned(),
         );
     }
-    Ok((report, rewrites))
+    Ok(Redaction { report, rewritten, left })
 }
 
 /// Returns the notes on credentials in the stored originals: of the selected blocks, and of rows in no block.
