@@ -14,13 +14,14 @@ use std::time::Duration;
 pub const CACHE_FILE: &str = "cache.db";
 
 /// Version of the cached data; increased with any change of its meaning. A cache of another version is emptied.
-const FORMAT: i32 = 60;
+const FORMAT: i32 = 61;
 /// Values are large and read as a whole: large pages need fewer reads.
 const FORM: Form = Form {
     file: CACHE_FILE,
     version: FORMAT,
     patience: Duration::from_millis(100),
-    settings: "PRAGMA page_size = 65536; PRAGMA cache_size = -8192; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;",
+    settings: "PRAGMA page_size = 65536; PRAGMA cache_size = -8192; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+        PRAGMA secure_delete = ON;",
     tables: include_str!("cache.sql"),
 };
 

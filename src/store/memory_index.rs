@@ -20,7 +20,7 @@ const FORM: Form = Form {
     file: MEMORY_INDEX_FILE,
     version: FORMAT,
     patience: Duration::from_millis(500),
-    settings: "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;",
+    settings: "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA secure_delete = ON;",
     tables: include_str!("memory_index.sql"),
 };
 

@@ -22,7 +22,7 @@ const FORM: Form = Form {
     file: SEARCH_INDEX_FILE,
     version: FORMAT,
     patience: Duration::from_millis(2_000),
-    settings: "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;",
+    settings: "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA secure_delete = ON;",
     tables: include_str!("search_index.sql"),
 };
 /// Segments from which on the smaller ones are joined, and those that are left then.

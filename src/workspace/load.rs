@@ -3,6 +3,8 @@
 use super::file::{SessionFile, SessionFiles};
 use super::find::find_beside;
 use super::parts::parts;
+use super::secret_scan::named_in_segments;
+use crate::engine::Known;
 use crate::fsio::{Disk, Identity, is_packed};
 use crate::model::limits::{CACHE_SEGMENT_BYTES, READ_CHUNK_BYTES};
 use crate::model::{Event, Fault, Inherited, Key, RowKind, Segment, Session};
@@ -10,6 +12,7 @@ use crate::planning::{EarlierRows, parse_changed, parse_chunk};
 use crate::provider::{Framing, ProviderAdapter, conventions};
 use crate::store::{Cache, CachedFile};
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_128;
@@ -27,7 +30,7 @@ pub fn load(
     path: &Path,
     id: String,
 ) -> io::Result<Session> {
-    Ok(Loader { disk, cache, provider }.load(path, id)?.0)
+    Ok(Loader { disk, cache, provider, hidden: Known::default() }.load(path, id)?.0)
 }
 
 /// Reads session files.
@@ -35,6 +38,8 @@ pub(super) struct Loader<'a, 'c> {
     pub disk: &'a dyn Disk,
     pub cache: &'c Cache,
     pub provider: &'static dyn ProviderAdapter,
+    /// Values that are masked in what is cached, beside those that the files name as credentials.
+    pub hidden: Known,
 }
 
 impl<'a> Loader<'a, '_> {
@@ -46,10 +51,11 @@ impl<'a> Loader<'a, '_> {
     /// If the first rows of a fork are in the files of other sessions, these files are read as well; if one of them is missing, this is
     /// recorded as damage of the session.
     pub(super) fn load(&self, path: &Path, id: String) -> io::Result<(Session, SessionFiles<'a>)> {
-        let (own, file, identity) = self.read_whole(path)?;
+        let (mut own, fresh, file, identity) = self.read_whole(path)?;
         let ends_with_newline = !own.last().is_some_and(|last| last.unfinished);
         let bytes = own.last().map_or(0, |last| last.end);
-        let Parents { inherited, files, mut segments, missing } = self.inherit(path, &own)?;
+        let Parents { inherited, files, mut segments, missing, known } = self.inherit(path, &own, fresh > 0)?;
+        self.remember(path, (&file, &identity), &mut own, fresh, &known);
         segments.extend(own);
         let mut session = Session::join(self.provider.name(), conventions(), id, segments);
         (session.bytes, session.ends_with_newline, session.inherited) = (bytes, ends_with_newline, inherited);
@@ -60,20 +66,48 @@ impl<'a> Loader<'a, '_> {
         Ok((session, SessionFiles { own: file, inherited: files, identity }))
     }
 
-    /// Returns the segments of a file, the file, and its state before it was read.
-    fn read_whole(&self, path: &Path) -> io::Result<(Vec<Segment>, SessionFile<'a>, Identity)> {
+    /// Returns the segments of a file, the number of those that are not cached, the file, and its state before it was read.
+    fn read_whole(&self, path: &Path) -> io::Result<(Vec<Segment>, usize, SessionFile<'a>, Identity)> {
         let known = self.cache.file(path).unwrap_or_default();
         for known in [known, CachedFile::default()] {
             let file = SessionFile::new(self.disk, path);
             let identity = self.disk.identify(path)?;
-            if let Some(segments) = self.read(path, &file, known, identity)? {
-                return Ok((segments, file, identity));
+            if let Some((segments, fresh)) = self.read(path, &file, known, identity)? {
+                return Ok((segments, fresh, file, identity));
             }
         }
         Err(changed_while_read())
     }
 
-    fn inherit(&self, path: &Path, own: &[Segment]) -> io::Result<Parents<'a>> {
+    /// Caches the segments of a file, of which the last `fresh` are new. The values that they, the rows that it inherits and the log
+    /// name as credentials are masked in them before.
+    fn remember(
+        &self,
+        path: &Path,
+        (file, identity): (&SessionFile<'_>, &Identity),
+        segments: &mut [Segment],
+        fresh: usize,
+        inherited: &Known,
+    ) {
+        if fresh == 0 {
+            return;
+        }
+        let whole = segments.iter().filter(|segment| !segment.unfinished).count();
+        let segments = &mut segments[..whole];
+        let end = segments.last().map_or(0, |last| last.end);
+        // Without a probe nothing is cached, and the file is read again next time.
+        let Ok(probe) = probe(file, end) else { return };
+        let Ok(known) = named_in_segments(self.provider, file, segments) else { return };
+        let (cached, new) = segments.split_at(whole - fresh);
+        // A value that is named now can be in what is cached.
+        let fresh = if hashes(new).is_subset(&hashes(cached)) { fresh } else { whole };
+        let known = known.with(inherited).with(&self.hidden);
+        segments[whole - fresh..].iter_mut().for_each(|segment| known.hide_in_segment(segment));
+        self.cache.remember(path, identity, probe, segments, fresh);
+    }
+
+    /// Reads the rows that a file inherits. Their credentials are returned if `learns` is true.
+    fn inherit(&self, path: &Path, own: &[Segment], learns: bool) -> io::Result<Parents<'a>> {
         let mut parents = Parents::default();
         let mut next = base(own);
         while let Some((session, bytes)) = next {
@@ -81,7 +115,11 @@ impl<'a> Loader<'a, '_> {
             let known = |path: &PathBuf| parents.inherited.iter().any(|part| part.path == *path);
             let parent = find_beside(self.disk, self.provider, path, &session).filter(|parent| !known(parent));
             let Some(parent) = parent else { return Ok(Parents { missing: true, ..parents }) };
-            let (mut rows, file, _) = self.read_whole(&parent)?;
+            let (mut rows, fresh, file, identity) = self.read_whole(&parent)?;
+            self.remember(&parent, (&file, &identity), &mut rows, fresh, &Known::default());
+            if learns {
+                parents.known = parents.known.with(&named_in_segments(self.provider, &file, &rows)?);
+            }
             rows.iter_mut().for_each(|segment| segment.cut(bytes));
             next = base(&rows);
             let count = rows.iter().map(|segment| segment.rows.len() as u32).sum();
@@ -92,22 +130,23 @@ impl<'a> Loader<'a, '_> {
         Ok(parents)
     }
 
-    /// Returns the segments of a file, given its cached part and its state; `None` if the file was replaced or truncated meanwhile.
+    /// Returns the segments of a file, given its cached part and its state, and the number of those at their end that are to be cached;
+    /// `None` if the file was replaced or truncated meanwhile.
     fn read(
         &self,
         path: &Path,
         file: &SessionFile<'_>,
         known: CachedFile,
         identity: Identity,
-    ) -> io::Result<Option<Vec<Segment>>> {
+    ) -> io::Result<Option<(Vec<Segment>, usize)>> {
         let known_end = known.segment.end;
         if self.provider.framing() != Framing::Lines {
-            let whole = if known_end > 0 && identity == known.identity {
-                known.segment
+            let (whole, fresh) = if known_end > 0 && identity == known.identity {
+                (known.segment, 0)
             } else {
-                self.read_document(path, file, identity)?
+                self.read_document(file, identity)?
             };
-            return Ok(still_has(self.disk, path, &identity, whole.end)?.then(|| vec![whole]));
+            return Ok(still_has(self.disk, path, &identity, whole.end)?.then(|| (vec![whole], fresh)));
         }
         let grown = || {
             identity.inode == known.identity.inode
@@ -119,19 +158,20 @@ impl<'a> Loader<'a, '_> {
         let start = if valid { known_end } else { 0 };
         // Most lines of a changed file are those of before.
         let earlier = changed.as_ref().map(EarlierRows::new);
-        let mut rest = Vec::new();
+        let (mut rest, mut fresh) = (Vec::new(), 0);
         // The length of a compressed file does not tell if a last row without a line feed follows the cached ones.
         if identity.bytes > start || !valid || is_packed(path) {
-            let read = self.read_segments(file, start, earlier.as_ref(), &mut rest)?;
-            let fresh = read.len();
+            let mut read = self.read_segments(file, start, earlier.as_ref(), &mut rest)?;
+            // In earlier rows, values are masked that the file may no longer name.
+            if changed.as_ref().is_some_and(|changed| !hashes(std::slice::from_ref(changed)).is_subset(&hashes(&read))) {
+                rest.clear();
+                read = self.read_segments(file, start, None, &mut rest)?;
+            }
+            fresh = read.len();
             segments.extend(read);
             let end = segments.last().map_or(0, |last| last.end);
             if !still_has(self.disk, path, &identity, end)? {
                 return Ok(None);
-            }
-            // Without a probe nothing is cached, and the file is read again next time.
-            if let (1.., Ok(probe)) = (fresh, probe(file, end)) {
-                self.cache.remember(path, &identity, probe, &segments, fresh);
             }
         }
         if !rest.is_empty() {
@@ -145,21 +185,18 @@ impl<'a> Loader<'a, '_> {
             }
             segments.push(last);
         }
-        Ok(Some(segments))
+        Ok(Some((segments, fresh)))
     }
 
-    /// Parses a file that is not framed by lines, such as a JSON document: it is one segment, and is read again after any change.
-    fn read_document(&self, path: &Path, file: &SessionFile<'_>, identity: Identity) -> io::Result<Segment> {
+    /// Parses a file that is not framed by lines, such as a JSON document: it is one segment, and is read again after any change. Also
+    /// returns the number of segments to cache.
+    fn read_document(&self, file: &SessionFile<'_>, identity: Identity) -> io::Result<(Segment, usize)> {
         let mut bytes = Vec::new();
         file.read(0, usize::try_from(identity.bytes).unwrap_or(usize::MAX), &mut bytes)?;
-        let segments = [parse_chunk(self.provider, &counter(self.cache), &bytes, 0)];
+        let segment = parse_chunk(self.provider, &counter(self.cache), &bytes, 0);
         // The cache shares its counts among all files: they are those of o200k.
         let is_cached = !bytes.is_empty() && !self.provider.vocabulary(&bytes).is_older();
-        if is_cached && let Ok(probe) = probe(file, bytes.len() as u64) {
-            self.cache.remember(path, &identity, probe, &segments, 1);
-        }
-        let [segment] = segments;
-        Ok(segment)
+        Ok((segment, usize::from(is_cached)))
     }
 
     /// Parses whole lines from `start` on into segments, in parallel; the bytes after the last line feed are stored in `rest`.
@@ -203,6 +240,13 @@ struct Parents<'a> {
     files: Vec<SessionFile<'a>>,
     segments: Vec<Segment>,
     missing: bool,
+    /// The values that they name as credentials.
+    known: Known,
+}
+
+/// Returns the hashes of the values that segments name as credentials.
+fn hashes(segments: &[Segment]) -> FxHashSet<u32> {
+    segments.iter().flat_map(|segment| &segment.secrets).map(|place| place.hash).collect()
 }
 
 /// Returns the session that a file continues from, and the number of bytes of its file that come first.

@@ -96,13 +96,14 @@ impl<'a> Workspace<'a> {
         let Found { provider, path, location } = found;
         // Contents of requests are not written to a disk.
         let cache = if request_id(&path).is_some() { &Arc::new(Cache::default()) } else { cache };
-        let (mut session, files) = load::Loader { disk, cache, provider }.load(&path, location.id.clone())?;
-        let known = secret_scan::named_secrets(provider, &files, &session)?;
         // Contents that were shortened may have named credentials too.
-        let known = known.with(&Known::new(history.naming.iter().flat_map(|text| engine::named_in(text))));
+        let hidden = Known::new(history.naming.iter().flat_map(|text| engine::named_in(text)));
         let replaced = history.redacted.iter().flat_map(|(before, after)| engine::replaced_texts(before, after));
         let replaced: Vec<String> = replaced.collect();
-        let known = known.with(&engine::chosen(replaced.iter().map(String::as_str)));
+        let hidden = hidden.with(&engine::chosen(replaced.iter().map(String::as_str)));
+        let loader = load::Loader { disk, cache, provider, hidden };
+        let (mut session, files) = loader.load(&path, location.id.clone())?;
+        let known = secret_scan::named_secrets(provider, &files, &session)?.with(&loader.hidden);
         known.hide_in(&mut session);
         let window = |session: &Session| provider.window(session);
         let logged = planning::logged_costs(&session, &history);

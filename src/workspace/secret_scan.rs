@@ -1,25 +1,58 @@
 //! Finds credentials in a session file, in every string of every row.
 
 use super::Workspace;
-use super::file::{FileReader, SessionFiles};
+use super::file::{FileReader, SessionFile, SessionFiles};
+use super::load::changed_while_read;
 use crate::engine::{self, Known, LocatedSecret};
 use crate::fsio::Disk;
 use crate::model::limits::NAMED_SECRETS;
-use crate::model::{BlockNumber, Session, Slot};
+use crate::model::{BlockNumber, SecretPlace, Segment, Session, Slot};
 use crate::provider::ProviderAdapter;
+use rustc_hash::FxHashSet;
 use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::Path;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
+/// Returns the values that a session names as credentials.
+/// Errors: a row cannot be read.
 pub(super) fn named_secrets(provider: &dyn ProviderAdapter, files: &SessionFiles<'_>, session: &Session) -> io::Result<Known> {
+    let places = session.secrets.get(..NAMED_SECRETS).unwrap_or(&session.secrets);
+    Ok(Known::new(values_at(provider, places, &|row| files.line(session, row))?))
+}
+
+/// Returns the values that segments of a file name as credentials.
+/// Errors: a row cannot be read.
+pub(super) fn named_in_segments(
+    provider: &dyn ProviderAdapter,
+    file: &SessionFile<'_>,
+    segments: &[Segment],
+) -> io::Result<Known> {
+    let (mut hashes, mut values) = (FxHashSet::default(), Vec::new());
+    for segment in segments {
+        let is_new = |place: &&SecretPlace| hashes.len() < NAMED_SECRETS && hashes.insert(place.hash);
+        let places: Vec<SecretPlace> = segment.secrets.iter().filter(is_new).copied().collect();
+        let line = |row: u32| {
+            let place = segment.rows.get(row as usize).ok_or_else(changed_while_read)?;
+            file.range(place.offset..place.offset + u64::from(place.length))
+        };
+        values.extend(values_at(provider, &places, &line)?);
+    }
+    Ok(Known::new(values))
+}
+
+/// Returns the values at places, which are sorted by their rows, each with its kind.
+fn values_at(
+    provider: &dyn ProviderAdapter,
+    mut places: &[SecretPlace],
+    line: &dyn Fn(u32) -> io::Result<Vec<u8>>,
+) -> io::Result<Vec<(String, &'static str)>> {
     let mut values = Vec::new();
-    let mut places = session.secrets.get(..NAMED_SECRETS).unwrap_or(&session.secrets);
     while let Some(first) = places.first() {
         let (own, others) = places.split_at(places.iter().take_while(|place| place.row == first.row).count());
         places = others;
-        let bytes = files.line(session, first.row)?;
+        let bytes = line(first.row)?;
         let parsed = provider.parse(&bytes);
         for place in own {
             let text = parsed.blocks.get(place.block as usize).map(|block| block.text()).unwrap_or_default();
@@ -28,7 +61,7 @@ pub(super) fn named_secrets(provider: &dyn ProviderAdapter, files: &SessionFiles
             values.extend(value.map(|value| (value.to_owned(), engine::kind_of(place))));
         }
     }
-    Ok(Known::new(values))
+    Ok(values)
 }
 
 /// Returns the values that the rows of a reader name as credentials, in their JSON-escaped form.

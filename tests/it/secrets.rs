@@ -1029,3 +1029,37 @@ fn a_text_that_is_forgotten_is_named_where_it_is_left_and_is_then_nowhere() {
     assert_eq!(sandbox.run(&["verify"]).code, 0, "{}", sandbox.run(&["verify"]).all());
     sandbox.text(&["memory", "log"]);
 }
+
+#[test]
+fn a_value_that_only_its_context_tells_is_masked_in_the_cache_too() {
+    let sandbox = Sandbox::new();
+    let row = |id: &str, parent: &str, content: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":{parent},"sessionId":"S","version":"2.1.330","timestamp":"2026-11-21T21:00:00.000Z","message":{{"role":"user","content":"{content}"}}}}"#
+        ) + "\n"
+    };
+    let word = "PurpleElephantParade77";
+    let noted = row("a", "null", &format!("noted: {word}"));
+    let named = row("b", "\"a\"", &format!("the password for staging is {word}"));
+    let path = sandbox.session("abc1", noted.clone() + &named, 0);
+    sandbox.text(&["blocks", "all"]);
+    assert_eq!(holding(&sandbox, word), [""; 0]);
+    assert!(sandbox.text(&["blocks", "all"]).contains("noted: [secret:password]"));
+    // It is cached in clear before a row names it.
+    fs::write(&path, &noted).unwrap();
+    sandbox.text(&["blocks", "all"]);
+    assert_eq!(holding(&sandbox, word), ["cache/cache.db"]);
+    fs::write(&path, noted.clone() + &named).unwrap();
+    sandbox.text(&["blocks", "all"]);
+    assert_eq!(holding(&sandbox, word), [""; 0]);
+    fs::write(&path, noted + &named + &row("c", "\"b\"", &format!("again {word}"))).unwrap();
+    sandbox.text(&["blocks", "all"]);
+    assert_eq!(holding(&sandbox, word), [""; 0]);
+    // The row that names it is shortened.
+    sandbox.text(&["archive", "2"]);
+    sandbox.text(&["blocks", "all"]);
+    let cache = |word: &str| holding(&sandbox, word).into_iter().filter(|file| file.starts_with("cache")).count();
+    assert_eq!(cache(word), 0);
+    let said = sandbox.text(&["redact", "--whole-file", "--forget", "--yes"]);
+    assert_eq!(holding(&sandbox, word), [""; 0], "{said}");
+}

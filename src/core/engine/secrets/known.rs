@@ -3,7 +3,7 @@
 use super::colors::through_colors;
 use super::{Secret, apart, find, with_placeholders};
 use crate::model::limits::PREVIEW_CHARACTERS;
-use crate::model::{Event, SecretPlace, Session};
+use crate::model::{Block, Event, Origin, Row, SecretPlace, Segment, Session};
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -37,6 +37,8 @@ const KINDS: [&str; 13] = [
 ];
 /// The truncation mark.
 const CUT: &str = "…";
+/// The beginning of a placeholder.
+const MASKED: &str = "[secret:";
 
 /// A set of values that are credentials. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -141,17 +143,27 @@ impl Known {
     /// Masks the values of this set in the stored excerpts of a session: previews, targets, keywords,
     /// excerpts, titles, origins.
     pub fn hide_in(&self, session: &mut Session) {
+        self.hide(&mut session.blocks, &mut session.origins, &mut session.rows);
+    }
+
+    /// As [`Known::hide_in`], in a segment of a file.
+    pub fn hide_in_segment(&self, segment: &mut Segment) {
+        self.hide(&mut segment.blocks, &mut segment.origins, &mut segment.rows);
+    }
+
+    fn hide(&self, blocks: &mut [Block], origins: &mut [Origin], rows: &mut [Row]) {
         if self.is_empty() {
             return;
         }
         let hide = |text: &mut Box<str>| {
-            let cut = text.chars().count() >= PREVIEW_CHARACTERS;
+            // A preview in which values were masked is shorter than the part of the text that it shows.
+            let cut = text.chars().count() >= PREVIEW_CHARACTERS || text.contains(MASKED);
             let hidden = if cut { self.mask_start(text) } else { self.mask(text).into_owned() };
             if hidden != **text {
                 *text = hidden.into();
             }
         };
-        for block in &mut session.blocks {
+        for block in blocks {
             hide(&mut block.preview);
             if let Some(tool) = &mut block.tool {
                 hide(&mut tool.target);
@@ -168,12 +180,12 @@ impl Known {
                 block.keywords = block.keywords.iter().filter(|word| !self.has_part(word)).collect();
             }
         }
-        for origin in &mut session.origins {
+        for origin in origins {
             for text in [&mut origin.directory, &mut origin.branch] {
                 *text = self.mask(text).into_owned();
             }
         }
-        for row in &mut session.rows {
+        for row in rows {
             if let Some(Event::Title { text, .. }) = row.event.as_deref_mut() {
                 *text = self.mask_start(text);
             }
@@ -305,7 +317,7 @@ fn is_distinct(value: &[u8]) -> bool {
 
 /// Returns true if a text has a word that could be marked as a credential elsewhere in the session.
 pub fn could_be_named(text: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_graphic()).any(|word| is_distinct(word.as_bytes()) && !word.starts_with("[secret:"))
+    text.split(|c: char| !c.is_ascii_graphic()).any(|word| is_distinct(word.as_bytes()) && !word.starts_with(MASKED))
 }
 
 /// Returns the positions of named credentials in a text. `row` and `block` identify the source of the text.
