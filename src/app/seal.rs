@@ -3,12 +3,14 @@
 
 use super::{CommandError, files, refusal};
 use crate::fsio::{Disk, Identity, RealDisk};
-use crate::store::{KeyBytes, KeyMethod, SEAL_FILE, Seal, SealFile};
+use crate::store::{KeyBytes, KeyMethod, SEAL_FILE, Seal, SealFile, holds_sealed};
+use crate::workspace::kept_folder;
 use anyhow::{Context, anyhow};
 use std::env::var_os;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use zeroize::Zeroizing;
 
@@ -19,6 +21,9 @@ pub const KEY_FILE: &str = "APERTURE_KEY_FILE";
 /// The name of aperture in the keyring.
 const SERVICE: &str = "aperture";
 
+const KEY_IS_MISSING: &str =
+    "restore that file from a backup; without it the store cannot be read, and to start a new one, move that directory away";
+
 /// A passphrase, or the content of a key file or of an entry of the keyring.
 pub type Secret = Zeroizing<Vec<u8>>;
 
@@ -26,6 +31,8 @@ pub type Secret = Zeroizing<Vec<u8>>;
 #[derive(Default)]
 pub struct KeyHolder {
     directory: Option<PathBuf>,
+    /// True if nothing was sealed without keys when it was last looked for: the store is clear until its keys appear.
+    is_clear: AtomicBool,
     known: Mutex<Option<(Identity, Held)>>,
 }
 
@@ -39,7 +46,7 @@ enum Held {
 
 impl KeyHolder {
     pub fn new(directory: Option<PathBuf>) -> Arc<KeyHolder> {
-        Arc::new(KeyHolder { directory, known: Mutex::default() })
+        Arc::new(KeyHolder { directory, ..KeyHolder::default() })
     }
 
     /// Returns the keys; a clear seal if the store has none.
@@ -55,10 +62,19 @@ impl KeyHolder {
         let path = directory.join(SEAL_FILE);
         let identity = match RealDisk.identify(&path) {
             Ok(identity) => identity,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let is_clear = || !holds_sealed(&RealDisk, directory, &kept_folder(directory));
+                if self.is_clear.load(Ordering::Relaxed) || is_clear() {
+                    self.is_clear.store(true, Ordering::Relaxed);
+                    return Ok(None);
+                }
+                return Err(locked(format!("{} is missing", path.display()), KEY_IS_MISSING.to_owned()));
+            }
             // The store itself reports a directory that is a file.
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(None),
             Err(error) => return Err(CommandError::of_disk(error, format!("cannot read {}", path.display()))),
         };
+        self.is_clear.store(false, Ordering::Relaxed);
         let mut known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let held = match &*known {
             Some((read, held)) if *read == identity => held.clone(),
@@ -72,7 +88,7 @@ impl KeyHolder {
         };
         match held {
             Held::Open(file, key, seal) => Ok(Some((file, key, seal))),
-            Held::Locked(reason, hint) => Err(CommandError::refused(anyhow!(reason).context("the store is locked")).hint(hint)),
+            Held::Locked(reason, hint) => Err(locked(reason, hint)),
         }
     }
 
@@ -80,6 +96,10 @@ impl KeyHolder {
     pub fn is_locked(&self) -> bool {
         self.seal().is_err()
     }
+}
+
+fn locked(reason: String, hint: String) -> CommandError {
+    CommandError::refused(anyhow!(reason).context("the store is locked")).hint(hint)
 }
 
 /// Reads the file of the keys in a directory; `None` if it has none.

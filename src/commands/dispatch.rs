@@ -9,12 +9,17 @@ use std::borrow::Cow;
 
 /// Executes a request that reads one session, and prints its report.
 pub fn run_read(env: &Env, request: &Read) -> Result<(), CommandError> {
-    request.execute(&env.reading()).map_err(|error| env.name_session_in(error))
+    request.execute(&reading(env, request.name())).map_err(|error| env.name_session_in(error))
+}
+
+/// Returns the environment of a request that only reads: it does without a locked store, unless its answer is about the store.
+fn reading<'e>(env: &'e Env, name: &str) -> Cow<'e, Env> {
+    if matches!(name, "log" | "diff" | "verify" | "inbox") { Cow::Borrowed(env) } else { env.reading() }
 }
 
 /// Executes a request that reads one session.
 pub fn read(env: &Env, request: &Read) -> Result<Answer, CommandError> {
-    let env = &env.reading();
+    let env = &reading(env, request.name());
     Ok(match request {
         Read::Manifest(arguments) => match &arguments.since {
             Some(point) => env.answer(&manifest::since(env, None, point)?),
@@ -58,6 +63,6 @@ pub fn change(env: &Env, request: &Change) -> Result<ChangeReport, CommandError>
 pub fn run_other(env: &Env, request: &Other) -> Result<(), CommandError> {
     let only_reads = Request::effect_of(request.name()) == RequestEffect::Read
         || matches!(request, Other::Hook(_) | Other::Statusline(_) | Other::Watch(_));
-    let env = if only_reads { env.reading() } else { Cow::Borrowed(env) };
+    let env = if only_reads { reading(env, request.name()) } else { Cow::Borrowed(env) };
     request.execute(&env).map_err(|error| env.name_session_in(error))
 }

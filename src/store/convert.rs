@@ -5,19 +5,23 @@ use super::database::{STORE_FILE, Statements, StoreError, first, is_there};
 use super::disposable::{delete, format};
 use super::requests::REQUESTS_FILE;
 use super::seal::{Seal, TAIL};
-use super::sealed_disk::{opened_path, sealed_path};
-use crate::fsio::Disk;
+use super::sealed_disk::{is_sealed_name, opened_path, sealed_path};
+use crate::fsio::{Disk, read_head};
 use rayon::prelude::*;
 use rusqlite::Error::Utf8Error;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use std::io::{self, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 /// The databases of a store.
 pub const DATABASES: [&str; 2] = [STORE_FILE, REQUESTS_FILE];
+
+/// The bytes of the header of a database that name its key.
+const ID: Range<usize> = 68..72;
 
 /// The columns of texts and bytes that are not sealed. All others are.
 const CLEAR: [(&str, &str); 10] = [
@@ -365,9 +369,25 @@ pub fn counts(disk: &dyn Disk, directory: &Path) -> Result<StoreCounts, StoreErr
     Ok(counts)
 }
 
-/// Converts the files in a folder and below it, with their names. Returns their number and size in bytes.
+/// Returns true if something in a data directory is sealed, which is known without its keys.
+pub fn holds_sealed(disk: &dyn Disk, directory: &Path, folder: &Path) -> bool {
+    let is_sealed = |file: &str| {
+        let header = read_head(disk, &directory.join(file), ID.end).unwrap_or_default();
+        header.starts_with(b"SQLite format 3\0") && header.get(ID).is_some_and(|id| id != [0; 4])
+    };
+    let mut names = disk.list(folder).unwrap_or_default().into_iter().map(|entry| entry.path);
+    DATABASES.into_iter().any(is_sealed) || names.any(|path| path.file_name().is_some_and(is_sealed_name))
+}
+
+/// Converts the files in a folder and below it, with their names. Returns their number and size in bytes. `aside` returns the path in a
+/// clear folder for another content of a file that is converted already.
 /// Errors: a file cannot be read or written, or its keys are others. All files are then as they were, or converted.
-pub fn convert_folder(disk: &dyn Disk, folder: &Path, seal: &Seal) -> io::Result<(u64, u64)> {
+pub fn convert_folder(
+    disk: &dyn Disk,
+    folder: &Path,
+    seal: &Seal,
+    aside: &(dyn Fn(&Path, &[u8]) -> PathBuf + Sync),
+) -> io::Result<(u64, u64)> {
     let (mut files, mut directories, mut at) = (Vec::new(), vec![folder.to_owned()], 0);
     while let Some(directory) = directories.get(at).cloned() {
         at += 1;
@@ -394,7 +414,7 @@ pub fn convert_folder(disk: &dyn Disk, folder: &Path, seal: &Seal) -> io::Result
     let (rest, files): (Vec<_>, Vec<_>) = files.into_iter().map(opened).partition(|(path, ..)| is_rest(path));
     rest.iter().try_for_each(|(.., stored)| disk.remove(stored))?;
     let converted = files.par_iter().filter(|(_, is_done, _)| !is_done);
-    let converted = converted.map(|(path, _, stored)| convert_file(disk, folder, stored, path, seal));
+    let converted = converted.map(|(path, _, stored)| convert_file(disk, folder, stored, path, seal, aside));
     let converted: Vec<u64> = converted.collect::<io::Result<_>>()?;
     // The innermost first.
     for directory in directories.iter().skip(1).rev() {
@@ -405,14 +425,30 @@ pub fn convert_folder(disk: &dyn Disk, folder: &Path, seal: &Seal) -> io::Result
 }
 
 /// Writes a file to its new place and deletes the old one; returns its size in bytes.
-fn convert_file(disk: &dyn Disk, folder: &Path, stored: &Path, path: &Path, seal: &Seal) -> io::Result<u64> {
+fn convert_file(
+    disk: &dyn Disk,
+    folder: &Path,
+    stored: &Path,
+    path: &Path,
+    seal: &Seal,
+    aside: &dyn Fn(&Path, &[u8]) -> PathBuf,
+) -> io::Result<u64> {
     let place = |path: &Path| -> PathBuf { folder.join(sealed_path(seal, path)) };
-    let (new, temporary) = (place(path), place(&path.with_extension(CONVERTING)));
-    let mut content = Vec::new();
-    disk.open_stored(stored)?.read_to_end(&mut content)?;
-    let modified = disk.identify(stored)?.modified;
     let other = || io::Error::new(io::ErrorKind::InvalidData, format!("{} is sealed with another key", stored.display()));
-    let content = seal.seal_file(seal.open_file(content).ok_or_else(other)?);
+    let opened = |stored: &Path| {
+        let mut content = Vec::new();
+        disk.open_stored(stored)?.read_to_end(&mut content)?;
+        seal.open_file(content).ok_or_else(other)
+    };
+    let modified = disk.identify(stored)?.modified;
+    let content = opened(stored)?;
+    // A conversion that was interrupted leaves the same content twice.
+    let path = match opened(&place(path)) {
+        Ok(converted) if converted != content => aside(path, &content),
+        _ => path.to_owned(),
+    };
+    let (new, temporary) = (place(&path), place(&path.with_extension(CONVERTING)));
+    let content = seal.seal_file(content);
     disk.make(&temporary, true)?;
     let mut file = disk.create(&temporary, stored)?;
     file.write_all(&content)?;

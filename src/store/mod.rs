@@ -33,7 +33,7 @@ mod wire;
 
 pub use bills::{BILLS_FILE, BilledState, BillsCache, KnownBills, SUMS_FILE};
 pub use cache::{CACHE_FILE, Cache, CachedFile};
-pub use convert::{DATABASES, StoreCounts, convert_database, convert_folder, counts, expect_unused};
+pub use convert::{DATABASES, StoreCounts, convert_database, convert_folder, counts, expect_unused, holds_sealed};
 pub use database::{PATIENCE, STORE_FILE, SessionKey, Store, StoreError, StoredSession};
 pub use deferred::LiveOperation;
 pub use disposable::{delete, is_damaged};

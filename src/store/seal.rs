@@ -235,10 +235,23 @@ impl Seal {
         self.keys.as_ref().map(|keys| keys.seal_short(NAME, name.to_vec()))
     }
 
+    /// Returns true if bytes have the form of a sealed file name.
+    pub(super) fn is_name(sealed: &[u8]) -> bool {
+        sealed.len() > NONCE + 1 && sealed.last() == Some(&(NAME | SHORT_FORM))
+    }
+
     /// Returns the file name with this sealed form; `None` if it is not one.
     pub(super) fn open_name(&self, sealed: Vec<u8>) -> Option<Vec<u8>> {
         let (kind, name) = self.keys.as_ref()?.open_short(sealed)?;
         (kind == NAME).then_some(name)
+    }
+
+    /// Returns the keys with which files can be stored, those of new files first. In a sealed store there can be clear files: of a
+    /// conversion that is not finished, or written while its keys were missing.
+    pub(super) fn forms(&self) -> Vec<Seal> {
+        let previous = self.previous.as_ref().map(|_| self.before());
+        let clear = self.keys.as_ref().map(|_| Seal::default());
+        std::iter::once(self.clone()).chain(previous).chain(clear).collect()
     }
 
     /// Returns the same with the previous keys in the place of the present ones.

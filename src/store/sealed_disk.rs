@@ -5,6 +5,7 @@ use crate::fsio::{Disk, Entry, NewFile, OpenFile, is_packed, unpacked};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Cursor, ErrorKind, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -27,9 +28,24 @@ impl<D: Disk> SealedDisk<D> {
         SealedDisk { inner, folder, seal: Box::new(seal) }
     }
 
-    /// Returns the keys of a file, if it is in the folder and that is sealed.
-    fn seal_of(&self, path: &Path) -> Option<Seal> {
-        path.starts_with(&self.folder).then(|| (self.seal)()).flatten().filter(Seal::is_sealed)
+    /// Returns the keys and the path in the folder of a file that is not simply stored as it is: it is in the folder, and that is sealed or
+    /// being converted.
+    /// Errors: the store is locked.
+    fn seal_of<'p>(&self, path: &'p Path) -> io::Result<Option<(Seal, &'p Path)>> {
+        let Ok(below) = path.strip_prefix(&self.folder) else { return Ok(None) };
+        let locked = || io::Error::new(ErrorKind::NotFound, "the store is locked");
+        let seal = (self.seal)().ok_or_else(locked)?;
+        Ok((seal.forms().len() > 1).then_some((seal, below)))
+    }
+
+    /// Returns the paths at which a file can be stored, that of a new one first.
+    fn places(&self, seal: &Seal, below: &Path) -> Vec<PathBuf> {
+        seal.forms().iter().map(|form| self.folder.join(sealed_path(form, below))).collect()
+    }
+
+    /// Removes the files among these paths.
+    fn remove_places(&self, places: &[PathBuf]) -> io::Result<()> {
+        places.iter().filter(|place| self.inner.identify(place).is_ok()).try_for_each(|place| self.inner.remove(place))
     }
 }
 
@@ -64,6 +80,12 @@ pub(super) fn opened_path(seal: &Seal, stored: &Path) -> Option<PathBuf> {
     name.is_empty().then_some(path)
 }
 
+/// Returns true if a file or a folder has a sealed name, or a part of one.
+pub(super) fn is_sealed_name(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    name.ends_with(CONTINUED) || URL_SAFE_NO_PAD.decode(name).is_ok_and(|sealed| Seal::is_name(&sealed))
+}
+
 fn opened_name(seal: &Seal, text: &str) -> Option<OsString> {
     let name = seal.open_name(URL_SAFE_NO_PAD.decode(text).ok()?)?;
     #[cfg(unix)]
@@ -77,18 +99,21 @@ impl<D: Disk> Disk for SealedDisk<D> {
         &self.inner
     }
 
-    /// Errors: the store is locked.
     fn path_below<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
-        let Ok(below) = path.strip_prefix(&self.folder) else { return Ok(path.into()) };
-        match (self.seal)() {
-            Some(seal) => Ok(self.folder.join(sealed_path(&seal, below)).into()),
-            None => Err(io::Error::new(ErrorKind::NotFound, "the store is locked")),
-        }
+        let Some((seal, below)) = self.seal_of(path)? else { return Ok(path.into()) };
+        let mut places = self.places(&seal, below);
+        let stored = places.iter().position(|place| self.inner.identify(place).is_ok());
+        Ok(places.swap_remove(stored.unwrap_or_default()).into())
+    }
+
+    fn written_below<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
+        let Some((seal, below)) = self.seal_of(path)? else { return Ok(path.into()) };
+        Ok(self.places(&seal, below).swap_remove(0).into())
     }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
-        if self.seal_of(path).is_none() {
-            return self.inner.open(&self.path_below(path)?, offset);
+        if self.seal_of(path)?.is_none() {
+            return self.inner.open(path, offset);
         }
         let mut file = self.open_stored(path)?;
         if is_packed(path) {
@@ -101,8 +126,12 @@ impl<D: Disk> Disk for SealedDisk<D> {
     }
 
     fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
-        let mut file = self.inner.open_stored(&self.path_below(path)?)?;
-        let Some(seal) = self.seal_of(path) else { return Ok(file) };
+        let stored = self.path_below(path)?;
+        let mut file = self.inner.open_stored(&stored)?;
+        // A clear file in a sealed store was written while its keys were missing.
+        let Some((seal, _)) = self.seal_of(path)?.filter(|(seal, _)| stored != path || !seal.is_sealed()) else {
+            return Ok(file);
+        };
         let mut content = Vec::new();
         file.read_to_end(&mut content)?;
         let damaged = || io::Error::new(ErrorKind::InvalidData, "the sealed file is damaged, or sealed with another key");
@@ -110,9 +139,64 @@ impl<D: Disk> Disk for SealedDisk<D> {
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
-        let Some(seal) = self.seal_of(path) else { return self.inner.list(&self.path_below(path)?) };
+        let Some((seal, below)) = self.seal_of(path)? else { return self.inner.list(path) };
+        let (mut entries, mut names, mut listed) = (Vec::new(), HashSet::new(), Err(ErrorKind::NotFound.into()));
+        for form in seal.forms() {
+            match self.list_form(&form, below) {
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                found => entries.extend(found?.into_iter().filter(|entry| names.insert(entry.path.clone()))),
+            }
+            listed = Ok(());
+        }
+        listed.map(|()| entries)
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        match self.seal_of(path)? {
+            None => self.inner.resolve(path),
+            Some(_) => self.identify(path).map(|_| path.to_owned()),
+        }
+    }
+
+    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
+        let file = self.inner.create(&self.written_below(path)?, &self.path_below(like)?)?;
+        Ok(match self.seal_of(path)? {
+            Some((seal, _)) if seal.is_sealed() => Box::new(SealedFile { file, seal, content: Vec::new(), modified: None }),
+            _ => file,
+        })
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<u64> {
+        match self.seal_of(path)? {
+            None => self.inner.append(path, bytes),
+            Some(_) => Err(io::Error::new(ErrorKind::Unsupported, "a sealed file is written as a whole")),
+        }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.inner.rename(&self.path_below(from)?, &self.written_below(to)?)?;
+        let Some((seal, below)) = self.seal_of(to)? else { return Ok(()) };
+        // One in another form is replaced too.
+        self.remove_places(&self.places(&seal, below)[1..])
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.inner.remove(&self.path_below(path)?)?;
+        let Some((seal, below)) = self.seal_of(path)? else { return Ok(()) };
+        self.remove_places(&self.places(&seal, below))
+    }
+}
+
+impl<D: Disk> SealedDisk<D> {
+    /// Returns the entries of a directory in the folder that are stored in one form.
+    fn list_form(&self, form: &Seal, below: &Path) -> io::Result<Vec<Entry>> {
+        let path = self.folder.join(below);
+        if !form.is_sealed() {
+            let is_clear = |entry: &Entry| !entry.path.file_name().is_some_and(is_sealed_name);
+            return Ok(self.inner.list(&path)?.into_iter().filter(is_clear).collect());
+        }
         let mut entries = Vec::new();
-        let mut open = vec![(self.path_below(path)?.into_owned(), String::new())];
+        let mut open = vec![(self.folder.join(sealed_path(form, below)), String::new())];
         while let Some((directory, start)) = open.pop() {
             for mut entry in self.inner.list(&directory)? {
                 let Some(part) = entry.path.file_name().and_then(OsStr::to_str) else { continue };
@@ -122,7 +206,7 @@ impl<D: Disk> Disk for SealedDisk<D> {
                         open.push((entry.path, start));
                     }
                     _ => {
-                        let Some(name) = opened_name(&seal, &format!("{start}{part}")) else { continue };
+                        let Some(name) = opened_name(form, &format!("{start}{part}")) else { continue };
                         entry.path = path.join(name);
                         entries.push(entry);
                     }
@@ -130,28 +214,6 @@ impl<D: Disk> Disk for SealedDisk<D> {
             }
         }
         Ok(entries)
-    }
-
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        match self.seal_of(path) {
-            None => self.inner.resolve(&self.path_below(path)?),
-            Some(_) => self.identify(path).map(|_| path.to_owned()),
-        }
-    }
-
-    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
-        let file = self.inner.create(&self.path_below(path)?, &self.path_below(like)?)?;
-        Ok(match self.seal_of(path) {
-            None => file,
-            Some(seal) => Box::new(SealedFile { file, seal, content: Vec::new(), modified: None }),
-        })
-    }
-
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<u64> {
-        match self.seal_of(path) {
-            None => self.inner.append(&self.path_below(path)?, bytes),
-            Some(_) => Err(io::Error::new(ErrorKind::Unsupported, "a sealed file is written as a whole")),
-        }
     }
 }
 

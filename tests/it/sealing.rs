@@ -183,7 +183,7 @@ fn a_locked_store_is_read_around_and_never_changed() {
     sandbox.seal();
     let before = (files(&data(&sandbox)), fs::read(&file).unwrap());
     fs::rename(key_file(&sandbox), sandbox.home.with_file_name("elsewhere")).unwrap();
-    for arguments in [&["status"][..], &["blocks"], &["log"], &["sessions"], &["manifest"], &["usage"], &["verify"]] {
+    for arguments in [&["status"][..], &["blocks"], &["sessions"], &["manifest"], &["usage"]] {
         let outcome = sandbox.run(arguments);
         assert_eq!(outcome.code, 0, "{arguments:?}: {}", outcome.stderr);
         assert_eq!(
@@ -203,10 +203,21 @@ fn a_locked_store_is_read_around_and_never_changed() {
         &["export", "-o", "new.aperture"],
         &["store", "decrypt"],
         &["store", "rekey", "--key-file", "other"],
+        &["log"],
+        &["log", "--json"],
+        &["verify"],
+        &["inbox"],
+        &["diff"],
+        &["snapshot"],
+        &["memory", "log"],
+        &["keep"],
+        &["keep", "list"],
+        &["keep", "restore", ID],
     ] {
         let outcome = sandbox.run(arguments);
         assert_eq!(outcome.code, 1, "{arguments:?}: {}{}", outcome.stdout, outcome.stderr);
-        assert!(outcome.stderr.contains("the store is locked") && outcome.stderr.contains("hint: "), "{}", outcome.stderr);
+        let is_told = outcome.stderr.contains("the store is locked") && outcome.stderr.contains("hint");
+        assert!(is_told && outcome.stdout.is_empty(), "{arguments:?}: {}{}", outcome.stdout, outcome.stderr);
     }
     let status = sandbox.text(&["store", "status"]);
     assert!(status.contains("locked ") && status.contains("operations"), "{status}");
@@ -221,6 +232,81 @@ fn a_locked_store_is_read_around_and_never_changed() {
     assert!(sandbox.run(&["undo"]).stderr.contains("does not open the store"));
     fs::rename(sandbox.home.with_file_name("elsewhere"), key_file(&sandbox)).unwrap();
     sandbox.text(&["log"]);
+}
+
+#[test]
+fn a_sealed_store_without_its_file_of_keys_is_locked() {
+    let (sandbox, file) = planted();
+    work(&sandbox, 0);
+    sandbox.seal();
+    let (keys, elsewhere) = (data(&sandbox).join("seal.toml"), sandbox.home.with_file_name("seal.toml"));
+    for is_kept_only in [false, true] {
+        if is_kept_only {
+            fs::remove_file(data(&sandbox).join("store.db")).unwrap();
+        }
+        fs::rename(&keys, &elsewhere).unwrap();
+        let key = key_file(&sandbox);
+        for arguments in [
+            &["keep", ID][..],
+            &["keep", "list"],
+            &["archive", "2"],
+            &["log"],
+            &["store", "encrypt", "--key-file", key.to_str().unwrap()],
+            &["store", "decrypt"],
+        ] {
+            let outcome = sandbox.run(arguments);
+            assert_eq!((outcome.code, &*outcome.stdout), (1, ""), "{arguments:?}: {}", outcome.stderr);
+            assert!(
+                outcome.stderr.contains("seal.toml is missing") && outcome.stderr.contains("from a backup"),
+                "{}",
+                outcome.stderr
+            );
+        }
+        assert!(sandbox.run(&["status"]).stderr.contains("seal.toml is missing"));
+        assert!(sandbox.text(&["store", "status"]).contains("seal       sealed\n"));
+        assert_eq!(found(&data(&sandbox), &[]), Vec::<String>::new(), "nothing is written clear");
+        fs::write(&keys, "damaged").unwrap();
+        for arguments in [&["verify"][..], &["inbox"], &["diff"], &["keep", "list"]] {
+            let outcome = sandbox.run(arguments);
+            assert_eq!((outcome.code, &*outcome.stdout), (1, ""), "{arguments:?}: {}", outcome.stderr);
+            assert!(outcome.stderr.contains("seal.toml is unreadable"), "{}", outcome.stderr);
+        }
+        fs::rename(&elsewhere, &keys).unwrap();
+        assert!(sandbox.text(&["keep", "list"]).contains(&ID[..8]));
+    }
+    assert!(file.exists());
+}
+
+#[test]
+fn a_clear_copy_in_a_sealed_store_is_listed_sealed_and_forgotten() {
+    let (sandbox, file) = planted();
+    let (kept, elsewhere) = (data(&sandbox).join("kept"), sandbox.home.with_file_name("kept"));
+    let original = fs::read(&file).unwrap();
+    let clear = || {
+        let status = std::process::Command::new("cp").arg("-rT").args([&elsewhere, &kept]).status().unwrap();
+        assert!(status.success());
+    };
+    sandbox.text(&["keep", "--all"]);
+    fs::rename(&kept, &elsewhere).unwrap();
+    sandbox.seal();
+    clear();
+    let files = || sandbox.json(&["keep", "list"], "aperture.keep-list/1")["copies"][0]["files"].clone();
+    assert_eq!(files(), 1);
+    sandbox.text(&["keep", "forget", ID, "--yes"]);
+    assert!(sandbox.text(&["keep", "list"]).contains("nothing is kept"));
+    // Another content is sealed already.
+    let longer = [&original[..], b"{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"y\"}\n"].concat();
+    fs::write(&file, &longer).unwrap();
+    sandbox.text(&["keep", "--all"]);
+    clear();
+    assert!(!found(&data(&sandbox), &[]).is_empty() && files() == 1);
+    sandbox.text(&["store", "encrypt"]);
+    assert_eq!((found(&data(&sandbox), &[]), files()), (Vec::<String>::new(), json!(2)));
+    for (older, content) in [(&[][..], &longer), (&["--older", "1"], &original)] {
+        let to = sandbox.project.join("restored.jsonl");
+        sandbox.text(&[&["keep", "restore", ID, "--force", "--to", to.to_str().unwrap()], older].concat());
+        assert!(fs::read(to).unwrap() == *content);
+    }
 }
 
 fn private(path: &Path) {
@@ -314,6 +400,8 @@ fn a_conversion_that_is_killed_at_any_moment_is_continued() {
     let (key, kills) = (key_file(&sandbox), all_or(300, 12));
     let key = key.to_str().unwrap();
     sandbox.seal();
+    let kept = || sandbox.json(&["keep", "list"], "aperture.keep-list/1")["copies"][0]["files"].clone();
+    let files_kept = kept();
     let mut length = 20_000;
     let (mut random, mut killed) = (11u64, 0);
     for round in 0..kills {
@@ -333,6 +421,7 @@ fn a_conversion_that_is_killed_at_any_moment_is_continued() {
         // All is usable at once.
         let log = sandbox.run(&["log"]);
         assert!(log.code == 0 && log.stdout.contains("compress"), "round {round}: {}{}", log.stdout, log.stderr);
+        assert_eq!(kept(), files_kept, "round {round}");
     }
     eprintln!("{killed} of {kills} were killed in time");
     sandbox.text(&["store", "encrypt", "--key-file", key]);

@@ -84,6 +84,8 @@ const LOCK_STEPS: u32 = 3000;
 
 /// Copies sessions, or executes the action.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    // The copies of a locked store cannot be seen.
+    env.keys.seal()?;
     match &arguments.action {
         None => keep(env, arguments),
         Some(Action::Status) => env.print(&status::report(env)?),

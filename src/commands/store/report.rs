@@ -92,6 +92,7 @@ impl Report for StoreStatusReport {
 
     fn text(&self, style: &Style) -> String {
         let seal = match (self.state, self.method) {
+            (None, _) if self.locked.is_some() => "sealed".to_owned(),
             (None, _) | (_, None) => "not sealed; to seal it: aperture store encrypt".to_owned(),
             (Some(SealState::Sealed), Some(method)) => format!("sealed, opened by a {}", method.name().replace('-', " ")),
             (Some(SealState::Sealing), _) => "being sealed; to continue: aperture store encrypt".to_owned(),

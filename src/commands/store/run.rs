@@ -7,7 +7,7 @@ use crate::store::{
     DATABASES, KeyBytes, KeyMethod, PATIENCE, SEAL_FILE, SIDECAR_FILE, STORE_FILE, Seal, SealFile, SealState, convert_database,
     convert_folder, counts, delete, expect_unused, random, text,
 };
-use crate::workspace::kept_folder;
+use crate::workspace::{kept_folder, older_path};
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -52,9 +52,8 @@ fn with_lock(
 
 fn encrypt(env: &Env, directory: &Path, key: &Key) -> Result<StoreReport, CommandError> {
     let (file, data_key) = match env.keys.open()? {
-        // An opening that was interrupted is reverted: the key is the same.
-        Some((file, data_key, _)) if file.state == SealState::Opening => (file.with_state(SealState::Sealing), data_key),
-        Some((file, data_key, _)) => (file, data_key),
+        // An opening that was interrupted is reverted: the key is the same. In a sealed store there can be clear files as well.
+        Some((file, data_key, _)) => (file.with_state(SealState::Sealing), data_key),
         None => {
             let data_key = random()?;
             (wrap(env, key, &data_key, seal::PASSPHRASE)?, data_key)
@@ -142,7 +141,7 @@ fn convert(env: &Env, directory: &Path, seal: &Seal) -> Result<StoreReport, Comm
     }
     bar.finish_and_clear();
     let folder = kept_folder(directory);
-    let kept = convert_folder(&RealDisk, &folder, seal);
+    let kept = convert_folder(&RealDisk, &folder, seal, &older_path);
     let (files, bytes) = kept.map_err(|error| CommandError::of_disk(error, format!("cannot convert {}", folder.display())))?;
     (report.files, report.bytes) = (files, report.bytes + bytes);
     Ok(report)

@@ -129,7 +129,7 @@ fn convert(disk: &dyn Disk, directory: &Path, seal: &Seal) -> Result<(), StoreEr
         convert_database(disk, directory, file, seal, Duration::ZERO, &|_| ())?;
     }
     let failed = |cause| StoreError::Unreadable { path: directory.to_owned(), cause };
-    convert_folder(disk, &directory.join("kept"), seal).map(drop).map_err(failed)
+    convert_folder(disk, &directory.join("kept"), seal, &|path, _| path.with_extension("older")).map(drop).map_err(failed)
 }
 
 /// Returns the columns of texts and bytes that hold something other than sealed values.

@@ -1,6 +1,6 @@
 //! Copies the files of a session.
 
-use super::{KeepError, KeptCopies, TEMPORARY, is_absent, is_packed_session, is_temporary};
+use super::{KeepError, KeptCopies, OLDER, TEMPORARY, is_absent, is_packed_session, is_temporary};
 use crate::fsio::{Disk, Identity, NewFile, OpenFile, pack, unpacked_path};
 use crate::model::words;
 use crate::provider::ProviderAdapter;
@@ -118,9 +118,8 @@ impl KeptCopies<'_> {
     fn set_aside(&self, copy: &Path, state: &Identity) -> io::Result<()> {
         let mut bytes = Vec::new();
         self.disk.open_stored(copy)?.read_to_end(&mut bytes)?;
-        let (directory, name) = self.older_place(copy).ok_or(io::ErrorKind::InvalidInput)?;
-        let hash = blake3::hash(&bytes).to_hex();
-        let older = directory.join(format!("{name}{}.zst", &hash.as_str()[..HASH_CHARACTERS]));
+        let below = copy.strip_prefix(&self.directory).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let older = self.directory.join(older_path(below, &bytes));
         let temporary = temporary(&older);
         let mut new = private(self.disk, &temporary)?;
         let written = new.write_all(&bytes).and_then(|()| new.set_modified(state.modified)).and_then(|()| new.sync());
@@ -154,6 +153,17 @@ impl KeptCopies<'_> {
             }
         }
     }
+}
+
+/// Returns the path of an older copy with these bytes, by the path of a copy; both are in the folder of the copies.
+pub fn older_path(copy: &Path, bytes: &[u8]) -> PathBuf {
+    if copy.starts_with(OLDER) {
+        return copy.to_owned();
+    }
+    let name = unpacked_path(copy).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let hash = blake3::hash(bytes).to_hex();
+    let name = format!("{name}.{}.zst", &hash.as_str()[..HASH_CHARACTERS]);
+    Path::new(OLDER).join(copy).with_file_name(name)
 }
 
 /// Returns true if a copy with this state was made of the file in its present state. Changes of aperture keep the modification time, and

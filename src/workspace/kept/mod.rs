@@ -9,7 +9,7 @@ mod restore;
 #[cfg(test)]
 mod tests;
 
-pub use copy::{CopyOutcome, CopyState};
+pub use copy::{CopyOutcome, CopyState, older_path};
 pub use restore::{RestoredFile, RestoredState};
 
 use super::find::{Found, FoundFiles, find_files, find_in};
