@@ -158,7 +158,9 @@ impl Seek for PackedFile {
 
 /// Names the cause of an error of the decoder.
 fn damaged(error: io::Error) -> io::Error {
-    match error.kind() {
+    // The decoder gives its own errors no kind.
+    let kind = if error.kind() == ErrorKind::Other { ErrorKind::InvalidData } else { error.kind() };
+    match kind {
         ErrorKind::Interrupted => error,
         kind => io::Error::new(kind, format!("its compressed content cannot be read: {error}")),
     }

@@ -336,3 +336,50 @@ fn a_decision_against_copies_is_not_questioned() {
     set(&sandbox, "perhaps");
     assert_eq!(sandbox.run(&["status"]).code, 2);
 }
+
+#[test]
+fn hints_of_a_restoration_restore_the_same() {
+    let sandbox = sandbox(30);
+    sandbox.text(&["keep", "--all"]);
+    let (file, original) = (session(&sandbox), fs::read(session(&sandbox)).unwrap());
+    let other = sandbox.write("my other.txt", "mine");
+    let refused = sandbox.run(&["keep", "restore", "1111", "--to", "my other.txt"]);
+    assert!(
+        refused.stderr.contains("to replace it: aperture keep restore 1111 --to 'my other.txt' --force; "),
+        "{}",
+        refused.stderr
+    );
+    sandbox.text(&["keep", "restore", "1111", "--to", "my other.txt", "--force"]);
+    assert!(fs::read(&other).unwrap() == original);
+    // What was restored is the current copy.
+    fs::write(&file, "{}\n").unwrap();
+    sandbox.text(&["keep", "--all"]);
+    let refused = sandbox.run(&["keep", "restore", "1111", "--older", "1"]);
+    assert!(refused.stderr.contains("after it is copied: aperture keep restore 1111 --older 1 --force; "), "{}", refused.stderr);
+    sandbox.text(&["keep", "restore", "1111", "--older", "1", "--force"]);
+    assert!(fs::read(&file).unwrap() == original);
+    sandbox.text(&["keep", "restore", "1111"]);
+    fs::remove_file(&file).unwrap();
+    sandbox.text(&["keep", "restore", "1111"]);
+    assert!(fs::read(&file).unwrap() == original);
+    if std::env::var_os("APERTURE_SEALED").is_none() {
+        let path = copy(&sandbox);
+        fs::write(&path, "damaged").unwrap();
+        let refused = sandbox.run(&["keep", "restore", "1111"]);
+        let is_told = refused.stderr.starts_with("error: the copy HOME/.aperture/kept/") && refused.stderr.contains("hint: ");
+        assert!(is_told, "{}", refused.stderr);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_session_that_was_not_copied_is_not_counted() {
+    let sandbox = sandbox(30);
+    sandbox.text(&["keep", "--all"]);
+    let directory = copy(&sandbox);
+    fs::remove_dir_all(directory.parent().unwrap()).unwrap();
+    fs::write(directory.parent().unwrap(), "not a directory").unwrap();
+    let outcome = sandbox.run(&["keep", "1111"]);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stdout.contains("kept: 0 sessions in 0 B\nnot copied: "), "{}", outcome.stdout);
+}

@@ -107,7 +107,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                     files.map(|files| files.into_iter().map(|file| (file.path, file.state)).collect())
                 }
             };
-            let files = report.map_err(|error| refused(error, session))?;
+            let files = report.map_err(|error| {
+                let to = to.iter().map(|file| format!(" --to {}", quoted_word(&file.to_string_lossy())));
+                let older = older.iter().map(|number| format!(" --older {number}"));
+                refused(error, session, &to.chain(older).collect::<String>())
+            })?;
             let id = &found.location.id;
             let resume = to.is_none().then(|| found.provider.resume_command(id));
             let directory = env.project_directory(&found).filter(|_| resume.is_some());
@@ -134,17 +138,19 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
 }
 
-fn refused(error: KeepError, session: &str) -> CommandError {
+/// Returns the error of a command on a session with the next step; `options` are those of its restoration.
+fn refused(error: KeepError, session: &str, options: &str) -> CommandError {
     let word = quoted_word(session);
     let (kind, hint) = match &error {
-        KeepError::Exists(_) => (
-            ErrorKind::Refused,
-            format!("to replace it after it is copied: aperture keep restore {word} --force; to write another file: --to FILE"),
-        ),
-        KeepError::HeldOpen(_) => (ErrorKind::Conflict, "nothing was written; try again when that program is done".to_owned()),
-        KeepError::Elsewhere(_) => {
-            (ErrorKind::Refused, "to write it to a file: aperture keep restore SESSION --to FILE".to_owned())
+        KeepError::Exists(_) => {
+            let copied = if options.contains("--to ") { "" } else { " after it is copied" };
+            let hint =
+                format!("to replace it{copied}: aperture keep restore {word}{options} --force; to write another file: --to FILE");
+            (ErrorKind::Refused, hint)
         }
+        KeepError::Damaged(..) => (ErrorKind::Refused, "to see if there are older copies: aperture keep list".to_owned()),
+        KeepError::HeldOpen(_) => (ErrorKind::Conflict, "nothing was written; try again when that program is done".to_owned()),
+        KeepError::Elsewhere(_) => (ErrorKind::Refused, format!("to write it to a file: aperture keep restore {word} --to FILE")),
         KeepError::NoSuchCopy(_) => (ErrorKind::Usage, "to list the copies: aperture keep list".to_owned()),
         KeepError::Io(cause) => {
             let step = next_step(cause);
@@ -217,7 +223,7 @@ fn kept(env: &Env, copies: &KeptCopies<'_>, found: &Found) -> Result<KeptSession
         return Err(refusal!("the session is in no file: it exists only while its client runs behind the proxy"));
     }
     let _lock = lock(env)?;
-    let outcome = copies.keep(found).map_err(|error| refused(error, &found.location.id))?;
+    let outcome = copies.keep(found).map_err(|error| refused(error, &found.location.id, ""))?;
     let failures = outcome.failed.iter().map(|(path, error)| format!("{}: {error}", path.display())).collect();
     let (copied, unchanged, bytes, kept_bytes) = (outcome.copied, outcome.unchanged, outcome.bytes, outcome.kept_bytes);
     Ok(KeptSession { copied, unchanged, bytes, kept_bytes, failures, ..KeptSession::new(found) })

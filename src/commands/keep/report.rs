@@ -63,6 +63,7 @@ impl Report for KeepReport {
             let share = if size > 0 { format!(", {} of their size", percent(kept as f64 / size as f64)) } else { String::new() };
             let what = plural(copied, "file");
             let changed = plural(count, "changed session");
+            let all = plural(self.sessions.iter().filter(|session| session.copied + session.unchanged > 0).count(), "session");
             text.push_str(&format!("copied {what} of {changed}; kept: {all} in {}{share}\n", bytes(kept)));
         }
         for failure in self.sessions.iter().flat_map(|session| &session.failures) {

@@ -37,6 +37,8 @@ pub enum KeepError {
     Exists(PathBuf),
     #[error("a process has {} open for writing", .0.display())]
     HeldOpen(PathBuf),
+    #[error("the copy {} cannot be read", .0.display())]
+    Damaged(PathBuf, #[source] io::Error),
     #[error("the number of older copies is {0}")]
     NoSuchCopy(usize),
     #[error(transparent)]

@@ -1,12 +1,12 @@
 //! Restores the files of a session from its copies.
 
-use super::copy::{Common, compare, private};
+use super::copy::{Common, compare, older_path, private};
 use super::{KeepError, KeptCopies, is_absent};
 use crate::fsio::packed_path;
 use crate::model::words;
 use crate::workspace::Found;
 use crate::workspace::apply::write_whole;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// A file of a session that is restored.
@@ -69,6 +69,9 @@ impl KeptCopies<'_> {
                         return Err(KeepError::HeldOpen(replaced));
                     }
                     self.write_back(from, path, &|| self.keep_file(found.provider, &replaced, copy).map(drop))?;
+                    // The next restoration writes what the client has now.
+                    self.keep_file(found.provider, path, copy)?;
+                    self.forget_older(copy)?;
                 }
                 RestoredState::Same | RestoredState::Newer => {}
             }
@@ -82,7 +85,7 @@ impl KeptCopies<'_> {
         if !force && self.disk.identify(path).is_ok() {
             return Err(KeepError::Exists(path.to_owned()));
         }
-        Ok(self.write_back(&self.copy_of(found, older)?, path, &|| Ok(()))?)
+        self.write_back(&self.copy_of(found, older)?, path, &|| Ok(()))
     }
 
     fn copy_of(&self, found: &Found, older: Option<usize>) -> Result<PathBuf, KeepError> {
@@ -93,7 +96,7 @@ impl KeptCopies<'_> {
     }
 
     /// Returns true if a file of the client has the content of a copy; `None` if it does not exist.
-    fn common(&self, copy: &Path, path: &Path) -> io::Result<Option<bool>> {
+    fn common(&self, copy: &Path, path: &Path) -> Result<Option<bool>, KeepError> {
         let open = |path: &Path| match self.disk.open_stored(path) {
             Ok(file) => Ok(Some(file)),
             Err(error) if is_absent(&error) => Ok(None),
@@ -105,20 +108,38 @@ impl KeptCopies<'_> {
             None => match self.disk.open(&packed_path(path), 0) {
                 Ok(file) => file,
                 Err(error) if is_absent(&error) => return Ok(None),
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             },
         };
-        Ok(Some(compare(self.disk.open(copy, 0)?, file)? == Common::Same))
+        let content = self.disk.open(copy, 0).and_then(|content| compare(content, file));
+        Ok(Some(content.map_err(|error| unreadable(copy, error))? == Common::Same))
+    }
+
+    /// Deletes the older copy that has the content of a copy.
+    fn forget_older(&self, copy: &Path) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        self.disk.open_stored(copy)?.read_to_end(&mut bytes)?;
+        let older = copy.strip_prefix(&self.directory).map(|below| self.directory.join(older_path(below, &bytes)));
+        match older.map(|older| self.disk.remove(&older)) {
+            Ok(Err(error)) if !is_absent(&error) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Writes the content of a copy to a file, which appears complete or not at all; calls `before` when all of it is written.
-    fn write_back(&self, copy: &Path, path: &Path, before: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
-        write_whole(self.disk, path, |temporary| {
+    fn write_back(&self, copy: &Path, path: &Path, before: &dyn Fn() -> io::Result<()>) -> Result<(), KeepError> {
+        let written = write_whole(self.disk, path, |temporary| {
             let mut file = private(self.disk, temporary)?;
             io::copy(&mut self.disk.open(copy, 0)?, &mut file)?;
             file.sync()?;
             before()?;
             Ok(file)
-        })
+        });
+        written.map_err(|error| unreadable(copy, error))
     }
+}
+
+/// Returns the error of reading a copy, which is damaged if its content cannot be unpacked or opened.
+fn unreadable(copy: &Path, error: io::Error) -> KeepError {
+    if error.kind() == io::ErrorKind::InvalidData { KeepError::Damaged(copy.to_owned(), error) } else { error.into() }
 }
