@@ -1,5 +1,6 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
 
+use super::error::OutputError;
 use super::files::make_private;
 use super::seal::KeyHolder;
 use super::settings::{Keeping, MemorySettings, Settings, SidecarSettings};
@@ -597,8 +598,7 @@ impl Env {
     /// Writes masked text to standard output and flushes it.
     pub fn write(&self, text: &Clean) -> Result<(), CommandError> {
         let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_str().as_bytes())?;
-        Ok(stdout.flush()?)
+        Ok(stdout.write_all(text.as_str().as_bytes()).and_then(|()| stdout.flush()).map_err(OutputError)?)
     }
 
     /// Returns a report in both forms, masked, for another layer to pass on.

@@ -82,6 +82,15 @@ impl CommandError {
         CommandError::refused(anyhow::Error::new(error).context(what)).hints(step)
     }
 
+    /// Returns the error of a report that cannot be written, for a command that has done its work. Other errors are unchanged.
+    pub fn unreported(mut self, done: &str, hint: Option<&str>) -> CommandError {
+        if self.source.is::<OutputError>() && !self.is_closed_pipe() {
+            self.source = self.source.context(format!("{done}, but the report cannot be written"));
+            self.hints.splice(0..0, hint.map(str::to_owned));
+        }
+        self
+    }
+
     /// Returns the message: the failed action, each cause and each hint on a line of its own.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -111,6 +120,18 @@ impl CommandError {
         self.source
             .chain()
             .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
+    }
+}
+
+/// The error that standard output cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the output")]
+pub struct OutputError(#[source] pub io::Error);
+
+impl From<OutputError> for CommandError {
+    fn from(error: OutputError) -> CommandError {
+        let is_full = next_step(&error.0) == Some(FULL);
+        CommandError::refused(error).hints(is_full.then_some("write the output to another disk, or free some space on that one"))
     }
 }
 

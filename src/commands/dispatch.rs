@@ -44,7 +44,12 @@ pub fn read(env: &Env, request: &Read) -> Result<Answer, CommandError> {
 pub fn run_change(env: &Env, request: &Change) -> Result<(), CommandError> {
     let done = match request.bulk() {
         Some(sessions) => bulk::run(env, request, sessions),
-        None => change(env, request).and_then(|report| env.print(&report)),
+        None => change(env, request).and_then(|report| {
+            let executed = || "the command was executed".to_owned();
+            let done = report.operation.map_or_else(executed, |number| format!("operation {number} was made"));
+            let hint = Some("to see it: aperture log");
+            env.print(&report).map_err(|error| if report.dry_run { error } else { error.unreported(&done, hint) })
+        }),
     };
     done.map_err(|error| env.name_session_in(error))
 }
@@ -64,5 +69,6 @@ pub fn run_other(env: &Env, request: &Other) -> Result<(), CommandError> {
     let only_reads = Request::effect_of(request.name()) == RequestEffect::Read
         || matches!(request, Other::Hook(_) | Other::Statusline(_) | Other::Watch(_));
     let env = if only_reads { reading(env, request.name()) } else { Cow::Borrowed(env) };
-    request.execute(&env).map_err(|error| env.name_session_in(error))
+    let done = |error: CommandError| if only_reads { error } else { error.unreported("the command was executed", None) };
+    request.execute(&env).map_err(|error| env.name_session_in(done(error)))
 }

@@ -1206,3 +1206,24 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
     assert_eq!(blocks as usize, without["changes"].as_array().unwrap().len());
     assert_eq!(run(&sandbox, "archive all --stat").code, 2);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_change_whose_report_cannot_be_written_is_reported_as_made() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let full = |arguments: &[&str]| {
+        let output = fs::File::options().write(true).open("/dev/full").unwrap();
+        let told = sandbox.command(arguments).stdout(output).stderr(std::process::Stdio::piped()).output().unwrap();
+        (told.status.code(), String::from_utf8(told.stderr).unwrap())
+    };
+    let (code, told) = full(&["archive", "8..10"]);
+    assert_eq!(code, Some(1));
+    assert!(told.starts_with("error: operation 1 was made, but the report cannot be written\n"), "{told}");
+    assert!(told.contains("hint: to see it: aperture log -s ") && !told.contains("try again"), "{told}");
+    let (_, told) = full(&["archive", "11", "--dry-run"]);
+    assert!(told.starts_with("error: cannot write the output\n"), "{told}");
+    let (_, told) = full(&["memory", "add", "Use pnpm."]);
+    assert!(told.starts_with("error: the command was executed, but the report cannot be written\n"), "{told}");
+    let (_, told) = full(&["compress", "all", "--all"]);
+    assert!(told.contains("the command was executed"), "{told}");
+}

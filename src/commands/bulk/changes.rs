@@ -41,7 +41,10 @@ pub fn run(env: &Env, request: &commands::Change, sessions: &BulkOptions) -> Res
     })?;
     let exit = outcome(&visited);
     let rows = rows(visited, if undone.is_some() { "redo" } else { "undo" });
-    env.print(&BulkReport::new(request.name(), given.dry_run, rows))?;
+    let report = BulkReport::new(request.name(), given.dry_run, rows);
+    let hint = Some("to list the changed sessions: aperture verify --all");
+    let done = |error: CommandError| if given.dry_run { error } else { error.unreported("the command was executed", hint) };
+    env.print(&report).map_err(done)?;
     exit
 }
 
