@@ -40,7 +40,7 @@ pub fn text<'a>(value: impl Verbatim<'a>) -> Option<Cow<'a, str>> {
     Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Parses JSON; a lone surrogate is decoded as by [`text`].
+/// Parses JSON; a lone surrogate is decoded as by `text`.
 /// Errors: it is not JSON, or not of the type.
 pub fn parsed<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
     serde_json::from_str(json).or_else(|error| serde_json::from_str(&without_lone_surrogates(json)).map_err(|_| error))
