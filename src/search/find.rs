@@ -1,11 +1,12 @@
 //! Asks the index, and reads what it finds.
 
 use super::source::{Source, SourceKind};
-use super::update::{Indexed, names_credentials};
+use super::update::{Indexed, hidden_values};
 use crate::engine::Known;
 use crate::engine::memory::words::DAY;
 use crate::engine::search::{
-    Candidate, Echoes, Match, Matcher, Passage, PassageKind, Query, candidates, nearest, passage, rate, read_postings,
+    Candidate, Echoes, HiddenValues, Match, Matcher, Passage, PassageKind, Query, candidates, nearest, passage, rate,
+    read_postings,
 };
 use crate::fsio::Disk;
 use crate::model::{Key, TraceContent, TraceEvent};
@@ -89,8 +90,8 @@ pub struct Hits {
     /// Words that nothing has, each with those that were searched in its place; none if it was left out.
     pub replaced: Vec<(String, Vec<String>)>,
     pub query: Query,
-    /// The sources among those of the turns that name values as credentials.
-    pub naming: FxHashSet<usize>,
+    /// The values that the shown sources name as credentials; `None` if they are not known.
+    pub hidden: FxHashMap<usize, Option<HiddenValues>>,
 }
 
 /// Changes the scores of turns, which are in the order of their scores by words.
@@ -155,7 +156,7 @@ pub fn find(
         sort(&mut turns);
     }
     drop(matcher);
-    Ok(Hits { turns, total, is_capped, replaced, query, naming: FxHashSet::default() })
+    Ok(Hits { turns, total, is_capped, replaced, query, hidden: FxHashMap::default() })
 }
 
 fn sort(turns: &mut [FoundTurn]) {
@@ -347,7 +348,8 @@ pub fn related(
     chosen.sort_by_key(|(source, turn, _)| (turn.time, *source, turn.start));
     let read: Vec<(usize, f32, Vec<TraceEvent>)> = chosen.into_par_iter().filter_map(read).collect();
     let places: FxHashSet<usize> = read.iter().map(|(source, ..)| *source).collect();
-    let naming = indexed.iter().filter(|(file, source)| places.contains(source) && names_credentials(index, **file));
+    let names = |file: i64| hidden_values(index, file).is_none_or(|values| !values.is_empty());
+    let naming = indexed.iter().filter(|(file, source)| places.contains(source) && names(**file));
     let named =
         |(_, source): (&i64, &usize)| Some((*source, named_in_file(searched.disk, searched.sources[*source].path()).ok()));
     let named: FxHashMap<usize, Option<Known>> = naming.filter_map(named).collect();

@@ -12,4 +12,4 @@ mod update;
 pub use find::{Adjust, Filter, FoundTurn, Hits, RelatedTurn, Searched, find, related};
 pub use literal::{FoundLine, Pattern, PatternError, scan};
 pub use source::{Source, SourceKind, prompt_files, turn_texts};
-pub use update::{Indexed, names_credentials, update};
+pub use update::{Indexed, hidden_values, update};

@@ -1,7 +1,7 @@
 //! Brings the index up to date with the files.
 
 use super::source::{Source, SourceKind};
-use crate::engine::search::{FileTerms, TurnReader};
+use crate::engine::search::{FileTerms, HiddenValues, TurnReader};
 use crate::fsio::Disk;
 use crate::store::{IndexedSession, ReadSession, SearchIndex, fingerprint};
 use crate::workspace::{TracePosition, left_rows};
@@ -20,8 +20,7 @@ struct State {
     position: TracePosition,
     /// The number of its last turn.
     number: u32,
-    /// Hashes of values that the file names as credentials.
-    hidden: FxHashSet<u64>,
+    hidden: HiddenValues,
 }
 
 /// The files of an index by their number: each is the index of its source.
@@ -84,10 +83,10 @@ pub fn update(
     Ok(matched(index, &places)?.0)
 }
 
-/// Returns true if a file of an index names values as credentials, or that is not known.
-pub fn names_credentials(index: &SearchIndex, file: i64) -> bool {
-    let state = index.state(file).ok().flatten().and_then(|bytes| postcard::from_bytes::<State>(&bytes).ok());
-    state.is_none_or(|state| !state.hidden.is_empty())
+/// Returns the values that a file of an index names as credentials; `None` if they are not known.
+pub fn hidden_values(index: &SearchIndex, file: i64) -> Option<HiddenValues> {
+    let state = index.state(file).ok().flatten()?;
+    postcard::from_bytes::<State>(&state).ok().map(|state| state.hidden)
 }
 
 /// Returns the files of an index that are sources, by their fingerprints, and the numbers of its other files.

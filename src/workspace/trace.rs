@@ -152,12 +152,9 @@ impl TracePosition {
     /// Reads the next line of a file, without its line feed, and passes its events to `take`.
     pub fn line(&mut self, provider: &dyn ProviderAdapter, line: &[u8], take: &mut dyn FnMut(TraceEvent)) {
         self.lines += 1;
-        let mut parsed = provider.parse(line);
+        let parsed = provider.parse(line);
         if self.lines == 1 {
             self.copied_until = parsed.row.copied_until();
-        }
-        if parsed.row.is_after(self.copied_until) {
-            parsed.blocks.iter_mut().for_each(|parsed| parsed.block.words = Default::default());
         }
         if self.directory.is_empty()
             && let Some(directory) = parsed.origin[1].as_deref()
@@ -202,9 +199,14 @@ impl TracePosition {
             |identity| String::from_utf8_lossy(&identity).trim_matches('"').to_owned(),
         );
         let is_summary = matches!(row.event.as_deref(), Some(Event::CompactSummary));
+        let is_of_agent = row.is_after(self.copied_until);
         for (block, parsed) in (first..).zip(&parsed.blocks) {
             let time = row.timestamp.unwrap_or_default();
             contents(parsed, is_summary, &mut |content| {
+                let content = match content {
+                    TraceContent::Prompt { text, .. } if is_of_agent => TraceContent::Answer(text),
+                    content => content,
+                };
                 take(TraceEvent { block, row: name.clone(), time, turn: self.turns, content });
             });
         }

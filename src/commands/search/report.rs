@@ -1,4 +1,4 @@
-use crate::engine::search::{MatchTier, PassageKind, QueryField};
+use crate::engine::search::{HiddenValues, MatchTier, PassageKind, QueryField};
 use crate::model::{As, Time};
 use crate::output::{Paint, Report, Style, age, clip, line, plural, printable, short_id};
 use schemars::JsonSchema;
@@ -61,9 +61,9 @@ pub struct SessionFound {
     /// Place of the source of its best turn.
     #[serde(skip)]
     pub source: usize,
-    /// True if its file names values as credentials, or that is not known.
+    /// The values that its files name as credentials; `None` if they are not known.
     #[serde(skip)]
-    pub names_credentials: bool,
+    pub hidden: Option<HiddenValues>,
     /// Turns, the best first.
     pub turns: Vec<TurnFound>,
 }

@@ -3,18 +3,18 @@ use super::report::{Coverage, ReplacedWord, SearchReport, SessionFound, TurnFoun
 use super::{Arguments, Scope, Sort, kind};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::usage::{Day, check_client};
-use crate::engine::search::{Excerpt, Query, QueryError, QueryField, without_fields};
+use crate::engine::search::{Excerpt, HiddenValues, Query, QueryError, QueryField, without_fields};
 use crate::engine::{Selector, could_be_named, tokens};
 use crate::output::json;
 use crate::output::{Report, plural, short_id};
 use crate::search::{
-    Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, SourceKind, find, names_credentials, prompt_files, scan,
+    Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, SourceKind, find, hidden_values, prompt_files, scan,
 };
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Found, Listed, Project};
 use anyhow::anyhow;
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -307,8 +307,8 @@ fn ranked(
         let mut hits = find(&searched, index, indexed, query.clone(), &filter)?;
         let shown: FxHashSet<usize> =
             hits.turns.iter().flat_map(|turn| [Some(turn.source), files.place(turn.source)]).flatten().collect();
-        let naming = indexed.iter().filter(|(file, source)| shown.contains(source) && names_credentials(index, **file));
-        hits.naming = naming.map(|(_, source)| *source).collect();
+        let shown = indexed.iter().filter(|(_, source)| shown.contains(source));
+        hits.hidden = shown.map(|(file, source)| (*source, hidden_values(index, *file))).collect();
         Ok(hits)
     })?;
     bar.finish_and_clear();
@@ -363,11 +363,19 @@ fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> Searc
             TurnFound { tier: Some(turn.found.tier), missing_words, is_left: turn.turn.is_left, ..found }
         });
     }
-    let naming: FxHashSet<&Path> = hits.naming.iter().map(|source| files.sources[*source].path()).collect();
+    let hidden: FxHashMap<&Path, &Option<HiddenValues>> =
+        hits.hidden.iter().map(|(source, values)| (files.sources[*source].path(), values)).collect();
     for session in &mut sessions.found {
         let main = files.place(session.source).map(|source| files.sources[source].path());
-        let mut paths = session.turns.iter().map(|turn| Path::new(&turn.path)).chain(main);
-        session.names_credentials = paths.any(|path| naming.contains(path));
+        let paths: FxHashSet<&Path> = session.turns.iter().map(|turn| Path::new(&turn.path)).chain(main).collect();
+        let mut all = Some(HiddenValues::default());
+        for values in paths.into_iter().filter_map(|path| hidden.get(path)) {
+            all = all.zip(values.as_ref()).map(|(mut all, values)| {
+                all.extend(values);
+                all
+            });
+        }
+        session.hidden = all;
     }
     let replaced = hits.replaced.into_iter().map(|(word, searched)| ReplacedWord { word, searched }).collect();
     SearchReport {
@@ -453,11 +461,8 @@ fn describe(env: &Env, files: &Files, sessions: &mut [SessionFound]) {
 
 /// Masks the values that a session names as credentials elsewhere in the lines that are shown of it.
 fn hide_named(env: &Env, source: &Source, session: &mut SessionFound) {
-    if !session.names_credentials {
-        return;
-    }
-    let texts = |turn: &TurnFound| [&turn.before, &turn.line, &turn.after].into_iter().any(|text| could_be_named(text));
-    if !session.turns.iter().any(texts) {
+    let can_have = |text: &str| session.hidden.as_ref().map_or_else(|| could_be_named(text), |values| values.are_in(text));
+    if !session.turns.iter().any(|turn| [&turn.before, &turn.line, &turn.after].into_iter().any(|text| can_have(text))) {
         return;
     }
     let known_of = |path: &Path| workspace::named_in_file(env.disk, path).unwrap_or_default();
@@ -539,15 +544,7 @@ impl<'a> SessionList<'a> {
         };
         let is_deleted = files.found(source).is_none();
         let place = *self.places.entry(id.clone()).or_insert_with(|| {
-            let names_credentials = true;
-            self.found.push(SessionFound {
-                session: id,
-                client,
-                source,
-                is_deleted,
-                names_credentials,
-                ..SessionFound::default()
-            });
+            self.found.push(SessionFound { session: id, client, source, is_deleted, hidden: None, ..SessionFound::default() });
             self.found.len() - 1
         });
         if self.found[place].turns.len() < self.turns_of_session {

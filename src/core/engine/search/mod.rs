@@ -8,6 +8,7 @@
 mod digest;
 mod echo;
 mod excerpt;
+mod hidden;
 mod lines;
 mod names;
 mod passages;
@@ -19,6 +20,7 @@ mod terms;
 pub use digest::{EarlierPassages, EarlierPlace, EarlierTurn};
 pub use echo::Echoes;
 pub use excerpt::{Excerpt, Passage, PassageKind, cut_line};
+pub use hidden::HiddenValues;
 pub use passages::{Occurrences, RankedPassage, Stretch, print};
 pub use postings::{Posting, Postings, read_postings, write_postings};
 pub use query::{Matcher, Query, QueryError, QueryField, Term, without_fields};

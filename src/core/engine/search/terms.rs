@@ -1,12 +1,13 @@
 //! The words of the turns of a session file.
 
+use super::HiddenValues;
 use super::excerpt::{Passage, PassageKind};
 use super::{Echoes, Posting};
 use crate::engine::{mask, named_in};
 use crate::model::{TraceContent, TraceEvent};
 use crate::text::stop_words::is_function_word;
 use crate::text::words::{Word, words};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use twox_hash::XxHash3_64;
 
@@ -58,14 +59,13 @@ pub struct TurnReader {
     echoes: Echoes,
     /// Prompts that the next event tells the turn of.
     held: Vec<(TraceEvent, u64, bool)>,
-    /// Hashes of values that the file names as credentials: a later text can have one without its name.
-    hidden: FxHashSet<u64>,
+    hidden: HiddenValues,
     key: String,
 }
 
 impl TurnReader {
-    /// Returns a reader that continues after a turn. `hidden` are the hashes of the values that the file names as credentials so far.
-    pub fn after(number: u32, hidden: FxHashSet<u64>) -> TurnReader {
+    /// Returns a reader that continues after a turn. `hidden` are the values that the file names as credentials so far.
+    pub fn after(number: u32, hidden: HiddenValues) -> TurnReader {
         TurnReader { number, hidden, ..TurnReader::default() }
     }
 
@@ -105,7 +105,7 @@ impl TurnReader {
         let Some(passage) = passage(event) else { return };
         let field = passage.kind.field();
         let named = named_in(&passage.text);
-        self.hidden.extend(named.iter().map(|(value, _)| XxHash3_64::oneshot(value.to_lowercase().as_bytes())));
+        named.iter().for_each(|(value, _)| self.hidden.add(value));
         let text = mask(&passage.text);
         let text = if field == 2 { whole_words(&text, RESULT_BYTES) } else { &text };
         self.add(&passage.title, field);
@@ -146,16 +146,15 @@ impl TurnReader {
         self.lengths = [0; 3];
     }
 
-    /// Returns the turns and their words, and the hashes of the values that the file names as credentials.
-    pub fn finish(mut self) -> (FileTerms, FxHashSet<u64>) {
+    /// Returns the turns and their words, and the values that the file names as credentials.
+    pub fn finish(mut self) -> (FileTerms, HiddenValues) {
         for (event, start, is_left) in std::mem::take(&mut self.held) {
             self.take(&event, start, is_left);
         }
         self.close();
         let FileTerms { words, postings, .. } = &mut self.terms;
         if !self.hidden.is_empty() {
-            let is_hidden: Vec<bool> =
-                words.iter().map(|word| self.hidden.contains(&XxHash3_64::oneshot(word.as_bytes()))).collect();
+            let is_hidden: Vec<bool> = words.iter().map(|word| self.hidden.has(word)).collect();
             postings.retain(|(_, word, _)| !is_hidden[*word as usize]);
         }
         (self.terms, self.hidden)
