@@ -752,4 +752,11 @@ fn codex_gets_hooks_and_the_server_and_loses_exactly_these() {
     assert!(started.contains("aperture keeps the memory of this session") && !started.contains("MANIFEST"), "{started}");
     sandbox.text(&["uninstall", "codex"]);
     assert_eq!(tree(&sandbox.home.join(".codex")), before);
+    // A list that takes no entry of its own.
+    fs::write(sandbox.home.join(".codex/config.toml"), "mcp_servers = {}\n").unwrap();
+    let before = tree(&sandbox.home.join(".codex"));
+    let refused = sandbox.run(&["install", "codex"]);
+    let hint = "hint: nothing was written; give each entry a header of its own, such as [mcp_servers.NAME], then try again\n";
+    assert!(refused.code == 1 && refused.stderr.ends_with(hint), "{}", refused.stderr);
+    assert_eq!(tree(&sandbox.home.join(".codex")), before);
 }

@@ -82,12 +82,13 @@ pub fn read(env: &Env, path: &Path) -> Result<Option<String>, CommandError> {
         .map_err(|error| CommandError::refused(error).hint("nothing was written"))
 }
 
-/// Returns the error of a file that cannot be changed. One that takes no such entry the user changes by hand: `entry` is what to add to it, `None`
+/// Returns the error of a file that cannot be changed. One with comments the user changes by hand: `entry` is what to add to it, `None`
 /// for a removal.
 pub fn refused(error: EditError, path: &Path, entry: Option<&str>) -> CommandError {
     let hint = match (&error, entry) {
-        (EditError::Commented | EditError::NoTable(_), Some(entry)) => {
-            format!("nothing was written; to add by hand: {}", one_line(entry))
+        (EditError::Commented, Some(entry)) => format!("nothing was written; to add by hand: {}", one_line(entry)),
+        (EditError::NoTable(key), Some(_)) => {
+            format!("nothing was written; give each entry a header of its own, such as [{key}.NAME], then try again")
         }
         (EditError::Commented, None) => "nothing was written; remove the entries of aperture by hand".to_owned(),
         _ => "nothing was written; fix the file first".to_owned(),
