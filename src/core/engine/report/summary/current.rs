@@ -232,8 +232,12 @@ fn says_something(sentence: &str) -> bool {
 
 /// Returns commits, completed plan items, test results, fixed errors and the number of edits.
 fn achieved(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
-    let commits = live.iter().rev().flat_map(|told| told.facts.commits.iter().rev());
-    let mut subjects = distinct(commits.cloned(), usize::MAX);
+    let mut commits: Vec<Part> = Vec::new();
+    for told in live {
+        commits.truncate(commits.len() - usize::from(told.facts.amends && !commits.is_empty()));
+        commits.extend(told.facts.commits.iter().cloned());
+    }
+    let mut subjects = distinct(commits.into_iter().rev(), usize::MAX);
     let more = subjects.len().saturating_sub(LISTED_COMMITS);
     subjects.truncate(LISTED_COMMITS);
     let done = items.iter().rev().filter(|item| item.status == Status::Done).map(Item::part);

@@ -64,6 +64,8 @@ pub(super) struct Facts {
     /// Number of passed and failed tests in the last run, and its block.
     pub tests: Option<(u64, u64, BlockNumber)>,
     pub commits: Vec<Part>,
+    /// True if the first of them amends a commit of a turn before.
+    pub amends: bool,
     pub fixed: Vec<Part>,
     pub errors: Vec<Part>,
     pub interrupted: bool,
@@ -125,6 +127,9 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
                 let is_quiet = shown.is_empty() && lost_failure(&tool.target, content).is_none();
                 let command = block.call.and_then(|call| commands.get(&call)).map_or(&*tool.target, String::as_str);
                 let subjects = if is_quiet { quiet_commits(command) } else { shown };
+                if !subjects.is_empty() && command.split_whitespace().any(|word| word == "--amend") {
+                    facts.amends |= facts.commits.pop().is_none();
+                }
                 facts.commits.extend(subjects.iter().map(|text| Part::new(text, block.number)));
             }
         }

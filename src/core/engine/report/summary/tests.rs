@@ -75,7 +75,9 @@ fn check(reading: &Analysis, contents: &Contents) {
             let content = contents.get(&block.number).map_or("", String::as_str);
             let whole = format!("{} {} {}", bare(content), bare(block.target()), bare(&block.preview));
             let escaped = format!("{} {}", bare(&content.replace("\\n", " ").replace("\\t", " ")), whole);
-            for piece in text.split("[secret:").map(|piece| piece.split_once(']').map_or(piece, |(_, rest)| rest)) {
+            let unmasked = text.split("[secret:").map(|piece| piece.split_once(']').map_or(piece, |(_, rest)| rest));
+            // The middle of a long path is left out.
+            for piece in unmasked.flat_map(|piece| piece.split('…')) {
                 let piece = bare(piece);
                 // A short question has the sentence before it, and code or a tag may be between them.
                 let is_joined = || {
@@ -221,6 +223,28 @@ fn an_error_that_was_left_behind_is_not_open() {
         let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];
         assert_eq!(turn.summary.points.iter().any(|point| point.kind == PointKind::Open), is_open, "{name}");
     }
+}
+
+#[test]
+fn an_amended_commit_is_told_once() {
+    let commit = |text| [(Role::ToolUse, "{}", false), (Role::ToolResult, text, false)];
+    let prompt = |text| [(Role::User, text, false)];
+    let blocks = [
+        &prompt("Please round the tax once")[..],
+        &commit("[main 1a2b3c4] Round"),
+        &commit("[main 2a2b3c4] Round once"),
+        &prompt("Please name the sum in the message"),
+        &commit("[main 3a2b3c4] Round the sum once"),
+    ];
+    let (mut reading, contents) = session(&blocks.concat());
+    let mut is_first = true;
+    for block in reading.session.blocks.iter_mut().filter(|block| block.kind == BlockKind::ToolResult) {
+        let target = if std::mem::take(&mut is_first) { "git commit -m x" } else { "git commit --amend -m x" };
+        block.tool = Some(Box::new(Tool::new("Bash", ToolVerb::Run, target)));
+    }
+    let current = summarize(&reading, &contents, &|_| String::new()).1;
+    assert!(current.summary.text.contains("done: Round the sum once"), "{}", current.summary.text);
+    assert!(!current.summary.text.contains("Round once"), "{}", current.summary.text);
 }
 
 #[test]
