@@ -75,16 +75,19 @@ fn check(reading: &Analysis, contents: &Contents) {
             let content = contents.get(&block.number).map_or("", String::as_str);
             let whole = format!("{} {} {}", bare(content), bare(block.target()), bare(&block.preview));
             let escaped = format!("{} {}", bare(&content.replace("\\n", " ").replace("\\t", " ")), whole);
-            let unmasked = text.split("[secret:").map(|piece| piece.split_once(']').map_or(piece, |(_, rest)| rest));
-            // The middle of a long path is left out.
-            for piece in unmasked.flat_map(|piece| piece.split('…')) {
+            let is_path = matches!(point.kind, PointKind::Changed | PointKind::Files);
+            for piece in text.split("[secret:").map(|piece| piece.split_once(']').map_or(piece, |(_, rest)| rest)) {
+                // The middle of a long path is left out.
+                let ends = piece.split_once("/…/").filter(|_| is_path).map(|(root, end)| (bare(root), bare(end)));
+                let is_around =
+                    || ends.is_some_and(|(root, end)| whole.split_once(&root).is_some_and(|(_, rest)| rest.contains(&end)));
                 let piece = bare(piece);
                 // A short question has the sentence before it, and code or a tag may be between them.
                 let is_joined = || {
                     (1..piece.len())
                         .any(|at| piece.is_char_boundary(at) && escaped.contains(&piece[..at]) && escaped.contains(&piece[at..]))
                 };
-                let occurs = escaped.contains(&piece) || text.ends_with(['?', '？']) && is_joined();
+                let occurs = escaped.contains(&piece) || text.ends_with(['?', '？']) && is_joined() || is_around();
                 assert!(occurs, "{:?}: {piece:?} is not in {content:?}", point.kind);
             }
         }
@@ -223,6 +226,16 @@ fn an_error_that_was_left_behind_is_not_open() {
         let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];
         assert_eq!(turn.summary.points.iter().any(|point| point.kind == PointKind::Open), is_open, "{name}");
     }
+}
+
+#[test]
+fn a_long_path_is_told_without_its_middle() {
+    let path = format!("/root/{}/lib/src/a.rs", "道".repeat(20));
+    let call = (Role::ToolUse, "{}", false);
+    let (reading, contents) = session(&[(Role::User, "Please edit it", false), call, call, (Role::ToolResult, &path, false)]);
+    check(&reading, &contents);
+    let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];
+    assert!(turn.summary.text.contains("changed: /root/…/lib/src/a.rs"), "{}", turn.summary.text);
 }
 
 #[test]
