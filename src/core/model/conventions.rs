@@ -1,7 +1,9 @@
 //! The texts and names by which a client marks what it adds to a content: a provider fills them in, the engine looks them up.
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -180,6 +182,36 @@ impl InputNames {
     }
 }
 
+/// The whole list of items that a call writes.
+pub struct PlanList<'a> {
+    /// It as it is written, with its brackets.
+    pub json: &'a str,
+    /// The texts of its items.
+    pub texts: Vec<String>,
+    /// The first item as it is written, before and after its text.
+    pub entry: [&'a str; 2],
+}
+
+impl PlanNames {
+    /// Returns the list in the input of a call; `None` if it has none, or an item without a text.
+    pub fn list<'a>(&self, input: &'a str) -> Option<PlanList<'a>> {
+        type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+        let members: Members<'a> = serde_json::from_str(input).ok()?;
+        let json = self.lists.iter().find_map(|name| members.get(*name))?.get();
+        let items: Vec<&'a RawValue> = serde_json::from_str(json).ok()?;
+        let text_of = |item: &&'a RawValue| {
+            let members: Members<'a> = serde_json::from_str(item.get()).ok()?;
+            self.texts.iter().find_map(|name| members.get(*name)).map(|text| text.get())
+        };
+        let texts: Option<Vec<String>> = items.iter().map(|item| serde_json::from_str(text_of(item)?).ok()).collect();
+        let first = items.first()?;
+        let text = text_of(first)?;
+        let start = text.as_ptr() as usize - first.get().as_ptr() as usize;
+        let entry = [&first.get()[..start], &first.get()[start + text.len()..]];
+        Some(PlanList { json, texts: texts?, entry })
+    }
+}
+
 impl Conventions {
     /// Returns true if a result says that its call was not carried out: the user declined it, or another failed call cancelled it.
     pub fn declines(&self, content: &str) -> bool {
@@ -267,6 +299,18 @@ fn member_texts(input: &str, is_wanted: &dyn Fn(&str) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_list_of_a_plan_has_the_texts_of_its_items() {
+        let names = PlanNames { lists: vec!["plan"], texts: vec!["step"], ..PlanNames::default() };
+        let input = r#"{"a": 1, "plan": [{"id": 1, "step": "one", "b": []}, {"step": "t\u00f6"}]}"#;
+        let list = names.list(input).unwrap();
+        assert_eq!((list.json, list.entry), (&input[17..input.len() - 1], [r#"{"id": 1, "step": "#, r#", "b": []}"#]));
+        assert_eq!(list.texts, ["one", "tö"]);
+        for input in [r#"{"plan": []}"#, r#"{"plan": [{"step": 1}]}"#, r#"{"plan": ["one"]}"#, r#"{"todos": []}"#, "", "plan"] {
+            assert!(names.list(input).is_none(), "{input}");
+        }
+    }
 
     #[test]
     fn a_result_is_told_without_what_its_client_adds() {

@@ -31,7 +31,7 @@ mod window_change;
 mod words;
 
 pub use block::{Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Keywords, Marker, Refusal, Role, Tool, ToolVerb, Topic};
-pub use conventions::{Conventions, ENVELOPE_LINES, InputNames, Merge, PlanNames, patch_in_text, starts_with_any};
+pub use conventions::{Conventions, ENVELOPE_LINES, InputNames, Merge, PlanList, PlanNames, patch_in_text, starts_with_any};
 pub use flags::Flags;
 pub use history::{History, Snapshot};
 pub use housekeeping::{FENCE, Housekeeping, PromptNotes};

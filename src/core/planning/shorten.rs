@@ -6,7 +6,7 @@ use super::{Original, PlanError};
 use crate::engine::{
     self, Choice, Context, KeptPieces, Known, Left, Need, Outlined, Preset, Rules, Selection, Shortened, Subject, Why,
 };
-use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
+use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role};
 use crate::provider::{ProviderAdapter, conventions};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -266,6 +266,10 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
     let reading = draft.source.reading;
     let newest = engine::newest(reading, if let Aim::Preset(preset) = aim { preset.newest_percent } else { 0.0 });
     let choices = engine::choices(reading);
+    // A result that says so is replaced together with its call.
+    let results = reading.in_window().filter(|block| matches!(block.usefulness.outdated, Some((Outdated::Replaced, _))));
+    let replaced: FxHashMap<Key, Why> = results.filter_map(|result| Some((result.call?, engine::why_old(result)))).collect();
+    let why = |block: &Block| block.call.and_then(|call| replaced.get(&call)).cloned().unwrap_or_else(|| engine::why_old(block));
     let mut kept = KeptBlocks::new();
     let mut sources: Vec<Source> = Vec::new();
     let only: Option<FxHashSet<BlockNumber>> = scope.only.as_ref().map(|only| only.iter().copied().collect());
@@ -286,7 +290,7 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
             Ok(original) => {
                 let now = (block.level != Level::Original).then_some((block.tokens.value, block.bytes as usize));
                 let (named, newest) = (chosen_options(&choices, block.number), newest.contains(&block.number));
-                let source = Source::new(draft, original, engine::why_old(block), newest, now);
+                let source = Source::new(draft, original, why(block), newest, now);
                 sources.push(Source { named, ..source });
             }
             Err(why) => kept.entry(why).or_default().push(block.number),
@@ -314,7 +318,9 @@ fn is_old(block: &Block) -> bool {
     // The words of a person stay: only the rest can be shortened.
     let rest = block.bytes.saturating_sub(block.words_bytes());
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
-    let is_large = !said && (rest >= engine::LEAST_BYTES || !block.media.is_empty());
+    // What surrounds the words of a person belongs to them: the files that they name.
+    let least = if block.words.is_empty() { engine::LEAST_BYTES } else { SAID_BYTES };
+    let is_large = !said && (rest >= least || !block.media.is_empty());
     // A shortened block is one whatever is left of it, so that the same change again is none.
     block.level < Level::Archived && block.kind != BlockKind::Thinking && (is_large || block.level != Level::Original)
 }
@@ -322,7 +328,7 @@ fn is_old(block: &Block) -> bool {
 /// Returns the reason why a block that can be changed must not get shorter, if there is one.
 fn held(draft: &Draft<'_>, block: &Block) -> Option<SkipReason> {
     match () {
-        () if draft.is_instruction(block) => Some(SkipReason::Instructions),
+        () if draft.is_instruction(block) || draft.is_plan_in_force(block) => Some(SkipReason::Instructions),
         () if block.pin.is_some() => Some(SkipReason::Pinned),
         () if block.focused => Some(SkipReason::Focused),
         () => None,

@@ -74,6 +74,38 @@ fn the_newest_prompt_and_a_rejection_are_shortened_at_no_level() {
 }
 
 #[test]
+fn a_list_of_tasks_keeps_its_entries_or_goes_and_the_one_in_force_stays() {
+    let entry = |task: &str, status: &str| {
+        format!(r#"{{"content":"Round the {task} once, at the end","status":"{status}","activeForm":"Rounding the {task}"}}"#)
+    };
+    let list = ["price", "tax", "total", "discount"].map(|task| entry(task, "pending")).join(",");
+    let call = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{id}","parentUuid":"{parent}","sessionId":"S","message":{{"id":"m{id}","role":"assistant","content":[{{"type":"tool_use","id":"t{id}","name":"TodoWrite","input":{{"todos":[{list}]}}}}]}}}}"#
+        )
+    };
+    let result = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":"{parent}","sessionId":"S","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{parent}","content":"ok"}}]}}}}"#
+        )
+    };
+    let begin = ROWS.lines().next().unwrap().to_owned();
+    let rows = [begin, call("b", "a"), result("c", "b"), call("d", "c"), result("e", "d")].join("\n");
+    let reading = reading(rows.as_bytes());
+    let (history, originals) = (History::default(), BTreeMap::<Address, Vec<u8>>::new());
+    let source = PlanSource { provider: &ClaudeCode, reading: &reading, history: &history };
+    let mut draft = Draft::new(source, Box::new(MemoryRows(rows.as_bytes())), Some(&originals), 0).unwrap();
+    let kept = shorten(&mut draft, &BTreeMap::from([(2, Level::Minimal), (4, Level::Minimal)]), "", None).unwrap();
+    assert_eq!(kept.into_values().flatten().collect::<Vec<_>>(), [4], "the list in force");
+    let drafted = draft.finish(OperationKind::Change, "compress", None, &|_| None, false).unwrap();
+    let after = String::from_utf8(planned(rows.as_bytes(), &drafted.plan)).unwrap();
+    let entry =
+        |content: &str| format!(r#""todos":[{{"content":"{content}","status":"pending","activeForm":"Rounding the price"}}]"#);
+    let line = after.lines().nth(1).unwrap();
+    assert!(line.contains(&entry("[@2 | minimal from 161 | 4 lines: Round the price once, at the…]")), "{line}");
+}
+
+#[test]
 fn rows_in_memory_that_are_too_few_are_refused() {
     let reading = reading(ROWS.as_bytes());
     let history = History::default();

@@ -4,7 +4,7 @@ use super::nesting::nest;
 use super::piece::line_pieces;
 use super::salience::Style;
 use super::{ALWAYS, Outline, Part, Piece, marker};
-use crate::model::{InputNames, starts_with_any};
+use crate::model::{InputNames, PlanList, starts_with_any};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::ops::Range;
@@ -25,9 +25,26 @@ const CODE: &str = "code";
 /// Splits the long texts in the input of a tool into pieces; `None` if there is no long text.
 ///
 /// Paths, patterns and similar values are kept, and so are the first 200 characters of a command.
-pub fn outline<'a>(content: &str, names: &InputNames) -> Option<Outline<'a>> {
-    let parts: Vec<Part<'a>> = texts(content)?.iter().filter_map(|text| part(text, content, names)).collect();
+/// The list of a `plan` is one piece: lists keep their entries, or go.
+pub fn outline<'a>(content: &str, names: &InputNames, plan: Option<PlanList<'_>>) -> Option<Outline<'a>> {
+    let of_plan = plan.map(|plan| (place(plan.json, content), plan));
+    let is_apart = |text: &Text<'_>| of_plan.as_ref().is_none_or(|(list, _)| !list.contains(&place(text.json, content).start));
+    let texts = texts(content)?;
+    let mut parts: Vec<Part<'a>> =
+        texts.iter().filter(|text| is_apart(text)).filter_map(|text| part(text, content, names)).collect();
+    if let Some((place, plan)) = of_plan {
+        let piece = Piece { lines: plan.texts.len(), ..Piece::line(plan.texts.join("\n").into()) };
+        let entry = Some(plan.entry.map(str::to_owned));
+        parts.push(Part { pieces: vec![piece], place: Some(place), style: Style::Prose, entry });
+        parts.sort_by_key(|part| part.place.as_ref().map(|place| place.start));
+    }
     (!parts.is_empty()).then_some(Outline { parts })
+}
+
+/// Returns the place of a part in a content.
+fn place(part: &str, content: &str) -> Range<usize> {
+    let start = part.as_ptr() as usize - content.as_ptr() as usize;
+    start..start + part.len()
 }
 
 /// The pieces of the input of a tool that is a text: a patch or a script. Of a patch the lines stay that name its files.
@@ -46,7 +63,7 @@ pub fn text_outline<'a>(content: &'a str, names: &InputNames) -> Option<Outline<
         }
     }
     nest(&mut pieces);
-    Some(Outline { parts: vec![Part { pieces, place: None, style: Style::Code }] })
+    Some(Outline { parts: vec![Part { pieces, place: None, style: Style::Code, entry: None }] })
 }
 
 fn part<'a>(text: &Text<'_>, content: &str, names: &InputNames) -> Option<Part<'a>> {
@@ -70,9 +87,7 @@ fn part<'a>(text: &Text<'_>, content: &str, names: &InputNames) -> Option<Part<'
             piece.salience = ALWAYS;
         }
     }
-    // The text is a part of the content, so that the difference of their addresses is its place.
-    let start = text.json.as_ptr() as usize - content.as_ptr() as usize;
-    Some(Part { pieces, place: Some(start..start + text.json.len()), style })
+    Some(Part { pieces, place: Some(place(text.json, content)), style, entry: None })
 }
 
 /// The rest of a text in an input.
@@ -97,12 +112,19 @@ impl Rest {
 /// Replaces texts in the input of a tool use: returns a JSON object with the same keys in the same order.
 ///
 /// `marker` is inserted before the first text that gets shorter, on its own line. `None` if nothing would get shorter.
-pub fn assembled(content: &str, marker: &str, texts: impl Iterator<Item = (Range<usize>, Rest)>) -> Option<String> {
+pub fn assembled<'a>(
+    content: &str,
+    marker: &str,
+    texts: impl Iterator<Item = (Range<usize>, Option<&'a [String; 2]>, Rest)>,
+) -> Option<String> {
     let mut assembled = String::new();
     let mut copied = 0;
-    for (place, rest) in texts {
+    for (place, entry, rest) in texts {
         let short = rest.marked(Some(marker).filter(|marker| copied == 0 && !marker.is_empty()));
-        let written = serde_json::to_string(&short).ok()?;
+        let mut written = serde_json::to_string(&short).ok()?;
+        if let Some([before, after]) = entry {
+            written = format!("[{before}{written}{after}]");
+        }
         if written.len() + SAVED_BYTES > place.len() {
             continue;
         }
@@ -215,11 +237,14 @@ mod tests {
     fn members_of_one_name_keep_their_places() {
         let long = "a line of the file\\n".repeat(20);
         let content = format!(r#"{{"content":"{long}","z":1,"content":"{long}{long}","a":"{long}"}}"#);
-        let outline = outline(&content, &InputNames { written: vec!["content"], ..InputNames::default() }).unwrap();
+        let outline = outline(&content, &InputNames { written: vec!["content"], ..InputNames::default() }, None).unwrap();
         let places: Vec<Range<usize>> = outline.parts.iter().filter_map(|part| part.place.clone()).collect();
         assert_eq!(places.len(), 3);
-        let shortened =
-            assembled(&content, "", places.into_iter().zip(["first", "second", "third"].map(|text| Rest::Some(text.to_owned()))));
+        let shortened = assembled(
+            &content,
+            "",
+            places.into_iter().zip(["first", "second", "third"]).map(|(place, text)| (place, None, Rest::Some(text.to_owned()))),
+        );
         assert_eq!(shortened.unwrap(), r#"{"content":"first","z":1,"content":"second","a":"third"}"#);
     }
 }

@@ -26,7 +26,7 @@ mod table;
 pub use hint::hint;
 pub use lines::{numbered, shown, without_number};
 pub use media::described;
-pub use outcome::{commit, has_failed_tests, passed_and_failed};
+pub use outcome::{commit, failed_test, has_failed_tests, passed_and_failed};
 pub use output::own_text;
 pub use piece::{ALWAYS, KeptPieces, Line, Piece, extract, names, rendered};
 pub use salience::{Style, declaration};
@@ -34,7 +34,7 @@ pub use salience::{Style, declaration};
 use crate::engine::content::encoded;
 #[cfg(test)]
 use crate::model::NO_MEDIA;
-use crate::model::{BlockKind, Conventions, ENVELOPE_LINES, Media, Tool};
+use crate::model::{BlockKind, Conventions, ENVELOPE_LINES, Media, Tool, ToolVerb};
 use input::Rest;
 use salience::exit_code;
 use std::borrow::Cow;
@@ -102,6 +102,8 @@ struct Part<'a> {
     /// Range in the input of a tool, as it is written; `None` if it is the whole content.
     place: Option<Range<usize>>,
     style: Style,
+    /// Of a list of entries, its first one before and after its text: the list stays, or that entry says what it was.
+    entry: Option<[String; 2]>,
 }
 
 /// Returns the pieces of a content; `None` for thinking, which is signed, and for an input without a long text.
@@ -110,21 +112,25 @@ pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
         BlockKind::Thinking => None,
         BlockKind::ToolUse => {
             let names = &input.conventions.inputs;
-            input::outline(input.content, names).or_else(|| input::text_outline(input.content, names))
+            let is_plan = input.tool.is_some_and(|tool| tool.verb == ToolVerb::Plan);
+            let plan = if is_plan { input.conventions.plans.list(input.content) } else { None };
+            input::outline(input.content, names, plan).or_else(|| input::text_outline(input.content, names))
         }
         _ => {
             let mut pieces = readable_pieces(input)?;
             weigh_additions(&mut pieces, input);
-            Some(Outline { parts: vec![Part { pieces, place: None, style: Style::detect(input) }] })
+            Some(Outline { parts: vec![Part { pieces, place: None, style: Style::detect(input), entry: None }] })
         }
     }
 }
 
-/// Takes the weight from the pieces of a content that are not its own: the status of a call, reminders of the client in a result, and
-/// comments that a page does not show.
+/// Takes the weight from the pieces of a content that are not its own: the status of a call, reminders of the client in a result, the
+/// confirmation of an edit, whose call names the file at every level, and comments that a page does not show.
 fn weigh_additions(pieces: &mut [Piece<'_>], input: &Reducible<'_>) {
     let is_page = Style::detect(input) != Style::Code;
     let tags: &[&str] = if input.kind == BlockKind::ToolResult { &input.conventions.reminder_lines } else { &[] };
+    let is_edit = |tool: &&Tool| input.kind == BlockKind::ToolResult && tool.verb == ToolVerb::Edit && !input.error;
+    let edited = input.tool.filter(is_edit).map(|tool| &*tool.target).filter(|file| !file.is_empty());
     let mut reminder: Option<String> = None;
     for (place, piece) in pieces.iter_mut().enumerate() {
         let text = piece.text.trim();
@@ -133,7 +139,8 @@ fn weigh_additions(pieces: &mut [Piece<'_>], input: &Reducible<'_>) {
         let is_comment = is_page && text.starts_with("<!--") && text.ends_with("-->");
         let ends = reminder.as_ref().is_some_and(|end| text.ends_with(end.as_str()));
         let is_status = input.conventions.is_envelope(place, &piece.text);
-        if reminder.is_some() || is_comment || is_status {
+        let confirms = edited.is_some_and(|file| text.contains(file));
+        if reminder.is_some() || is_comment || is_status || confirms {
             (piece.nameless, piece.salience) = (true, 0.0);
         }
         if is_status {
@@ -236,9 +243,10 @@ impl<'a> Outline<'a> {
         let texts = self.parts.iter().zip(kept).filter_map(|(part, kept)| {
             let rest = match kept.is_none() {
                 true => Rest::Told(hint::told(&part.pieces, part.style, longest == Some(length(part)))),
+                false if part.entry.is_some() => return None,
                 false => Rest::Some(rendered(&part.pieces, kept)),
             };
-            Some((part.place.clone()?, rest))
+            Some((part.place.clone()?, part.entry.as_ref(), rest))
         });
         input::assembled(content, marker, texts)
     }
@@ -284,7 +292,7 @@ fn is_placeholder(input: &Reducible<'_>) -> bool {
 
 /// Checks how a content reads of which all pieces are kept.
 #[cfg(test)]
-fn check_pieces(name: &str, verb: crate::model::ToolVerb, content: &str, expected: &str) {
+fn check_pieces(name: &str, verb: ToolVerb, content: &str, expected: &str) {
     let tool = Tool::new("T", verb, "t");
     let input = Reducible { tool: Some(&tool), ..Reducible::plain(BlockKind::ToolResult, content) };
     let reducer = REDUCERS.iter().find(|reducer| reducer.name == name).unwrap();
@@ -297,7 +305,7 @@ fn check_pieces(name: &str, verb: crate::model::ToolVerb, content: &str, expecte
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Image, InputNames, ToolVerb};
+    use crate::model::{Image, InputNames};
 
     /// A content for each reducer: its name, the kind of the block, the tool, its target, the content.
     fn examples() -> Vec<(&'static str, BlockKind, ToolVerb, &'static str, String)> {
@@ -319,6 +327,19 @@ mod tests {
             ("output", result, ToolVerb::Run, "", "building part 7\nwarning: unused name\ndone\n".to_owned()),
             ("code", result, ToolVerb::Read, "a.rs", "fn main() {\n    run();\n}\n".to_owned()),
         ]
+    }
+
+    #[test]
+    fn the_confirmation_of_an_edit_says_nothing_that_its_call_does_not() {
+        let content = "The file /w/a.rs has been updated:\n1\tlet tax = net.round();";
+        let weights = |verb, error| {
+            let tool = Tool::new("T", verb, "/w/a.rs");
+            let input = Reducible { tool: Some(&tool), error, ..Reducible::plain(BlockKind::ToolResult, content) };
+            outline(&input).unwrap().into_pieces().iter().map(|piece| piece.nameless).collect::<Vec<_>>()
+        };
+        assert_eq!(weights(ToolVerb::Edit, false), [true, false]);
+        assert_eq!(weights(ToolVerb::Edit, true), [false, false]);
+        assert_eq!(weights(ToolVerb::Run, false), [false, false]);
     }
 
     #[test]

@@ -163,7 +163,7 @@ pub fn results(lines: &[&str], is_error: bool, error: Option<String>) -> Results
 }
 
 /// Returns the name of the test whose failure a line reports.
-pub(super) fn failed_test(line: &str) -> Option<&str> {
+pub fn failed_test(line: &str) -> Option<&str> {
     let line = own_text(line.trim_start());
     let signs = [FAILED, FAIL, "FAILED "];
     let of_test = || line.strip_prefix("test ")?.strip_suffix(" ... FAILED");

@@ -164,7 +164,7 @@ pub fn newest(reading: &Analysis, percent: f64) -> FxHashSet<BlockNumber> {
 pub struct Why {
     /// The reason in a few words. Empty if the block is only old.
     pub reason: String,
-    /// True if another block has the same content.
+    /// True if another block has the same content, or a newer one of its kind.
     pub stands_again: bool,
 }
 
@@ -183,7 +183,7 @@ pub fn why((outdated, by): (Outdated, BlockNumber)) -> Why {
         Outdated::Succeeded => "succeeded in",
         Outdated::EditedLater => "edited in",
     };
-    Why { reason: format!("{words} #{by}"), stands_again: outdated == Outdated::Duplicate }
+    Why { reason: format!("{words} #{by}"), stands_again: matches!(outdated, Outdated::Duplicate | Outdated::Replaced) }
 }
 
 /// Rest of a block.

@@ -27,7 +27,7 @@ use super::{Content, PlanError, contents};
 use crate::engine::{self, Analysis};
 use crate::model::{
     Address, Block, BlockKind, BlockNumber, Edit, Flags, History, Key, Level, LoggedEdit, Mark, Reversal, Role, RowAddress,
-    RowKind, Session, Slot, Zone,
+    RowKind, Session, Slot, ToolVerb, Zone,
 };
 use crate::provider::{ParsedBlock, ProviderAdapter};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -172,6 +172,16 @@ impl<'a> Draft<'a> {
     /// Returns true if no rule and no selection of many blocks may shorten a block: it instructs the model.
     pub(super) fn is_instruction(&self, block: &Block) -> bool {
         engine::instructs(block) && !self.numbered.contains(&block.number)
+    }
+
+    /// Returns true if a call writes the plan that no later call has replaced, unless a person named it by its number.
+    pub(super) fn is_plan_in_force(&self, block: &Block) -> bool {
+        let is_plan = |block: &&Block| {
+            block.kind == BlockKind::ToolUse && block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Plan)
+        };
+        is_plan(&block)
+            && !self.numbered.contains(&block.number)
+            && self.reading().in_window().filter(is_plan).last().is_some_and(|last| last.number == block.number)
     }
 
     pub fn reading(&self) -> &'a Analysis {
