@@ -19,6 +19,9 @@ pub(super) struct Causes {
     open: Option<(usize, usize)>,
 }
 
+/// The line above the names of the tests that failed.
+const FAILURES: &str = "failures:";
+
 impl Causes {
     pub fn new(of_tests: bool) -> Causes {
         Causes { left: MOST, of_tests, open: None }
@@ -44,6 +47,7 @@ impl Causes {
         self.open = match reports {
             // The message of a panic follows in a line of its own.
             true => Some((if text.ends_with(':') { indent } else { indent + 1 }, MESSAGE_LINES)),
+            false if text == FAILURES => Some((indent + 1, MESSAGE_LINES)),
             false => said.map(|(least, lines)| (least.max(1), lines - 1)),
         };
         let is_cause = !is_test && (said.is_some() || is_row || is_message(text, self.of_tests && indent > 0));
@@ -86,6 +90,7 @@ mod tests {
         );
         check(false, "error: cannot switch to it:\n\tsrc/a.rs!\n\tsrc/b.rs!\nPlease commit");
         check(false, "Exit code 1\n  and more");
+        check(true, "failures:\n\n---- till::tax stdout ----\nfailures:\n    till::tax!\n    till::sum!\n\ntest result: FAILED");
         check(false, "error: no\n    |\n  1!\n  2!\n  3!\n  4");
     }
 

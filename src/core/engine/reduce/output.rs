@@ -27,7 +27,8 @@ const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
 const PROGRESS: &[&str] = &[
     "=== RUN ", "=== PAUSE ", "=== CONT ", "--- PASS: ", "ok  \t", "Compiling ", "Checking ", "Downloading ", "Downloaded ",
     "Unpacking ", "Fetching ", "Installing ", "Collecting ", "Using cached ", "Get:", "Preparing to unpack ",
-    "Selecting previously ", "Finished ", "go: downloading ", "note: run with `RUST_", "For more information ",
+    "Selecting previously ", "Finished ", "[command]", "##[endgroup]", "Download action ", "go: downloading ",
+    "note: run with `RUST_", "For more information ",
 ];
 const SUCCESS: &[&str] = &[" ... ok", " ... ignored", "[no test files]"];
 /// Salience of the first line that says why a program ended.
@@ -50,7 +51,10 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     let mut has_failed = false;
     let all: Vec<(Option<String>, Cow<'a, str>)> = lines(input.content).into_iter().map(apart).collect();
     let of_libraries = of_libraries(&all);
-    let mut causes = is_of_program(input).then(|| Causes::new(all.iter().any(|(_, line)| failed_test(line).is_some())));
+    let is_log = all.iter().any(|(step, _)| step.is_some());
+    let mut is_setup = false;
+    let mut causes =
+        (is_log || is_of_program(input)).then(|| Causes::new(all.iter().any(|(_, line)| failed_test(line).is_some())));
     for ((name, line), of_library) in all.into_iter().zip(of_libraries) {
         if name.is_none() || name.as_ref() != step.as_ref().map(|(known, _)| known) {
             step = name.map(|name| (name, pieces.len()));
@@ -64,7 +68,9 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
         }
         let text = line.trim();
         let again = of_library || !forms.insert(form(text));
-        let is_progress = starts_with_any(own_text(text), PROGRESS) || SUCCESS.iter().any(|end| text.ends_with(end));
+        // The runner of a log prints its own settings in groups.
+        is_setup = is_log && !text.starts_with("##[endgroup]") && (is_setup || text.starts_with("##[group]"));
+        let is_progress = is_setup || starts_with_any(own_text(text), PROGRESS) || SUCCESS.iter().any(|end| text.ends_with(end));
         let nameless = of_library || is_progress;
         let is_failure = !again && is_end_of_program(text) && !std::mem::replace(&mut has_failed, true);
         causes.iter_mut().filter(|_| starts_with_any(text, FRAMES)).for_each(Causes::close);
@@ -186,6 +192,19 @@ mod tests {
 
     fn input(content: &str) -> Reducible<'_> {
         Reducible::plain(BlockKind::ToolResult, content)
+    }
+
+    #[test]
+    fn the_log_of_a_run_has_its_cause_and_no_settings_of_its_runner() {
+        let line = |text: &str| format!("build\tRun make\t2026-01-02T10:00:00.000Z {text}\n");
+        let texts = ["##[group]Runner", "Secret source: shop", "##[endgroup]", "failures:", "    till::tax"];
+        let content: String = texts.into_iter().map(line).collect();
+        let tool = Tool::new("Bash", ToolVerb::Run, "gh run view 7 --log-failed");
+        let input = Reducible { tool: Some(&tool), ..Reducible::plain(BlockKind::ToolResult, &content) };
+        let found = pieces(&input);
+        let of = |text: &str| found.iter().find(|piece| piece.text.contains(text)).unwrap();
+        assert!(of("Secret source").nameless && of("##[group]").nameless && !of("till::tax").nameless);
+        assert_eq!(of("till::tax").salience, CAUSE);
     }
 
     #[test]
