@@ -85,10 +85,11 @@ pub fn lost_failure<'a>(command: &str, output: &'a str) -> Option<&'a str> {
     let simple = simple_commands(command);
     let is_lost = simple.iter().skip(1).any(|simple| !simple.is_after_success);
     let heads: Vec<String> = simple.iter().filter(|simple| !simple.is_piped).filter_map(head).collect();
-    if !is_lost || heads.iter().all(|head| shows_texts(head)) {
-        return None;
-    }
     let names: Vec<&str> = heads.iter().filter_map(|head| head.split(' ').next()).collect();
+    if !is_lost || heads.iter().all(|head| shows_texts(head)) {
+        let first = output.lines().map(str::trim).find(|line| !line.is_empty());
+        return first.filter(|line| is_lost && names.iter().any(|name| speaks(name, line)));
+    }
     let lines: Vec<&str> = output.lines().collect();
     let checks_code = heads.iter().any(|head| matches!(purpose_of(head), Some("Build" | "Format and lint")));
     let is_failure = |line: &&str| {
@@ -99,6 +100,12 @@ pub fn lost_failure<'a>(command: &str, output: &'a str) -> Option<&'a str> {
     };
     let total = || lines.iter().rfind(|line| has_failed_tests(&[line])).filter(|_| has_failed_tests(&lines));
     lines.iter().find(|line| is_failure(line)).or_else(total).map(|line| line.trim())
+}
+
+/// Returns true if a line is what a program, or the shell in its place, says of its own failure, and not of a text that it shows.
+fn speaks(program: &str, line: &str) -> bool {
+    let is_named = line.strip_prefix(program).is_some_and(|rest| rest.starts_with(": "));
+    is_named || program == "git" && line.starts_with("fatal: ") || missing_program(line) == Some(program)
 }
 
 /// Returns true if a line is what a compiler says of a place, other than a warning: `src/a.go:12:3: undefined: x`.
@@ -390,6 +397,10 @@ mod tests {
             ("git log --oneline | head", "error: a subject", false),
             ("gh issue view 7 2>&1; echo $?", "error: what they saw", false),
             ("cat a.log | tail; rg error src", "fatal: in a log", false),
+            ("git diff main..x | head", "fatal: ambiguous argument 'main..x'\nUse '--'", true),
+            ("ls a b 2>&1 | head", "ls: cannot access 'a': No such file or directory", true),
+            ("cat a.log | head", "ls: cannot access 'a'", false),
+            ("ls a b | head", "b\nls: a name", false),
             ("go test ./... | tail -1", "ok  \ta/b\t0.1s", false),
             ("ls; git status --short", "errors.go\nerror_test.go", false),
         ] {
