@@ -691,7 +691,7 @@ fn a_commit_is_noted_with_its_session() {
         Session: abc1
         goal: use [secret:github-token] to fix the deploy of the shop
         story: It uses [secret:gitlab-token] now.
-        state: last turn: edited 1 file, open, plan: 0 of 1 done
+        state: last turn: open, edited 1 file, plan: 0 of 1 done
     "#]]
     .assert_eq(&note);
 }

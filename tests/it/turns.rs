@@ -26,7 +26,7 @@ fn turns_are_printed_in_their_forms() {
         format!("{}{}", outcome.stdout, outcome.stderr)
     };
     expect![[r#"
-        turn 1  do the big job… · edited 2 files  #1..#47
+        turn 1  do the big job ALPHA · edited 2 files  #1..#47
         turn 2  23:50 go on · answered  #48..#49
         turn 3  23:50 go on · answered  #50..#51
         turn 4  23:50 go on · asks  #52..#53
@@ -67,7 +67,7 @@ fn turns_are_printed_in_their_forms() {
     "#]]
     .assert_eq(&screen(&["2..9", "--as", "full"]));
     expect![[r#"
-        turn 1  do the big job… · edited 2 files  #1..#47
+        turn 1  do the big job ALPHA · edited 2 files  #1..#47
           asked: Please do the big job ALPHA
           changed: src/small.py, src/new.py
           said: The answer is 42.

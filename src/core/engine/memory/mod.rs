@@ -34,3 +34,4 @@ pub use intent::{Intent, intent};
 pub use markdown::{Document, DocumentError};
 pub use merge::{Change, ChangeKind, MergeFacts, merge};
 pub use outcomes::{Feedback, Outcome, outcomes};
+pub use statements::names_subject;

@@ -179,6 +179,11 @@ pub fn is_whole(sentence: &str) -> bool {
     Sentence::new(sentence).is_whole()
 }
 
+/// Returns true if the subject of a sentence is not a pronoun for another text.
+pub fn names_subject(sentence: &str) -> bool {
+    Sentence::new(sentence).names_subject()
+}
+
 /// Returns true if a statement can be understood without its conversation: it is whole, and points at nothing outside of itself.
 pub fn is_understood(text: &str) -> bool {
     let sentences: Vec<Sentence<'_>> = voice::sentences(text).into_iter().map(Sentence::new).collect();

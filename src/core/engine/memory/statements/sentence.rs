@@ -183,8 +183,9 @@ impl<'a> Sentence<'a> {
         // A sentence of such words alone begins with its subject.
         let subject = tokens.next().or_else(|| self.tokens().next()).unwrap_or_default();
         let next = tokens.next().unwrap_or_default();
-        let is_noun =
-            matches!(subject, "this" | "that" | "these" | "those") && !grammar::AUXILIARIES.contains(&next) && !next.is_empty();
+        let is_noun = matches!(subject, "this" | "that" | "these" | "those" | "one")
+            && !grammar::AUXILIARIES.contains(&next)
+            && !matches!(next, "" | "of");
         (!STAND_INS.contains(&subject) || is_noun || self.has_clause_as_subject()) && !self.places_stand_in()
     }
 

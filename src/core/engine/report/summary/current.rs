@@ -5,6 +5,7 @@ use super::plan::{Item, Status, plan};
 use super::sentences::{Sentence, salience};
 use super::turn::{REPLIED, TurnFacts, assents, edited_files, points_back, short_path};
 use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
+use crate::engine::memory::names_subject;
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, label, plural};
 use crate::model::{Block, BlockKind, BlockNumber, InputNames, Role, ToolVerb, Turn};
@@ -55,7 +56,7 @@ pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts
         (PointKind::State, state(reading, &live, &items)),
         (PointKind::Next, next(reading, &live, &items)),
     ];
-    let summary = fit(points.map(|(kind, parts)| Point { kind, parts }).into(), SESSION_TOKENS);
+    let summary = fit(points.map(|(kind, parts)| Point::new(kind, parts)).into(), SESSION_TOKENS);
     let needs = if live.is_empty() { Vec::new() } else { vec![Fillable::Narrative, Fillable::Objective, Fillable::Next] };
     SessionSummary { summary, needs, written_by: None }
 }
@@ -82,7 +83,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
     ];
     let points = points.map(|(kind, parts)| {
         let short = |part: Part| Part { text: cut(&part.text, BRIEF_CHARACTERS), ..part };
-        Point { kind, parts: parts.into_iter().filter(|part| !part.text.is_empty()).map(short).collect() }
+        Point::new(kind, parts.into_iter().map(short).collect())
     });
     points.into_iter().filter(|point| !point.parts.is_empty()).collect()
 }
@@ -112,7 +113,7 @@ fn changed(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
             None => files.push((path, *count, *last)),
         }
     }
-    edited_files(files.into_iter(), reading.directory(), BRIEFED)
+    edited_files(files.into_iter(), reading.directory())
 }
 
 /// Returns the requests of the first and the latest prompt, each with a label.
@@ -201,7 +202,7 @@ fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let said = |told: &TurnFacts<'_>| {
         // Of sentences with equal salience, the first is the most important.
         let said = told.reply_sentences();
-        let tells = |sentence: &Sentence| !sentence.item && says_something(&sentence.text);
+        let tells = |sentence: &Sentence| !sentence.item && says_something(&sentence.text) && names_subject(&sentence.text);
         let whole: Vec<_> = said.into_iter().filter(|(sentence, _)| tells(sentence)).take(2).collect();
         let best = whole.into_iter().rev().max_by_key(|(sentence, _)| salience(sentence))?;
         (salience(&best.0) > 1).then(|| Part::said(best))

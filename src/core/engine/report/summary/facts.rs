@@ -4,10 +4,10 @@ use super::cleaning::{unshortened, without_tags};
 use super::{Contents, Part, is_client_command, is_reply};
 use crate::engine::analysis::Successes;
 use crate::engine::memory::{Subject, call_error, lost_failure};
-use crate::engine::reduce::{commit, passed_and_failed};
+use crate::engine::reduce::{commit, failed_test, passed_and_failed};
 use crate::engine::{Analysis, plural};
 use crate::model::{
-    Block, BlockKind, BlockNumber, Conventions, Flags, Key, Outdated, Role, Tool, ToolVerb, Turn, starts_with_any,
+    Block, BlockKind, BlockNumber, Conventions, Event, Flags, Key, Outdated, Role, Tool, ToolVerb, Turn, starts_with_any,
 };
 use crate::text::command_heads::{head, heads, is_lookup};
 use crate::text::shell::{SimpleCommand, first_line_of_document, simple_commands};
@@ -182,6 +182,10 @@ pub fn error_line(content: &str, tool: &Tool, target: &str, conventions: &Conven
     let plain: Vec<&str> = content.lines().filter(|line| !line.contains('\u{1b}')).collect();
     let is_command = tool.verb == ToolVerb::Run;
     let heads = if is_command { heads(target) } else { Vec::new() };
+    // Lines about errors are what the tests print; `FAIL shop/till [build failed]` names a package.
+    if let Some(test) = plain.iter().find(|line| is_command && failed_test(line).is_some() && !line.ends_with("failed]")) {
+        return Some(test.trim().to_owned());
+    }
     let programs: Vec<&str> = heads.iter().filter_map(|head| head.split(' ').next()).collect();
     let error = call_error(&plain.join("\n"), &programs, conventions)?;
     let is_about_call = matches!(error.subject, Subject::Environment | Subject::Usage | Subject::MissingName);
@@ -238,28 +242,38 @@ pub(super) fn outcomes_of(facts: &Facts, asks: bool, answered: bool) -> Vec<Outc
     let number = |count: usize| count.min(u32::MAX as usize) as u32;
     let (passed, failed) = facts.tests.map_or((0, 0), |(passed, failed, _)| (passed, failed));
     let tests = Outcome::Tests { passed, failed };
+    // A call that was repeated in another form, while the agent only looked, tells nothing.
+    let is_changed = !facts.edited.is_empty() || !facts.commits.is_empty();
     let possible = [
         (facts.interrupted, Outcome::Interrupted),
+        (!answered && !facts.interrupted, Outcome::Open),
         (failed > 0, tests),
         (!facts.commits.is_empty(), Outcome::Committed { commits: number(facts.commits.len()) }),
         (facts.tests.is_some() && failed == 0, tests),
         (asks, Outcome::Asks),
         (!facts.edited.is_empty(), Outcome::Edited { files: number(facts.edited.len()) }),
-        (!facts.fixed.is_empty(), Outcome::Fixed { errors: number(facts.fixed.len()) }),
+        (is_changed && !facts.fixed.is_empty(), Outcome::Fixed { errors: number(facts.fixed.len()) }),
         (!facts.errors.is_empty(), Outcome::Errors { errors: number(facts.errors.len()) }),
-        (!answered && !facts.interrupted, Outcome::Open),
     ];
     let found: Vec<Outcome> = possible.into_iter().filter(|(holds, _)| *holds).map(|(_, outcome)| outcome).collect();
     if found.is_empty() { vec![Outcome::Answered] } else { found }
 }
 
-/// Returns true if the last message of a turn is from the model, or if only the client had something to answer.
+/// Returns true if the last message of a turn is from the model, or if only the client had something to answer: a command of its own, or
+/// one with an output.
 pub(super) fn answered(reading: &Analysis, turn: &Turn) -> bool {
-    let blocks = turn.blocks.iter().rev().filter_map(|number| reading.block(*number));
-    let spoken = blocks.filter(|block| !matches!(block.role, Role::System) && block.kind != BlockKind::Attachment);
-    let is_of_user = |block: &Block| !is_of_client(reading, block) && !is_client_command(&block.preview);
-    let mut spoken = spoken.filter(|block| is_of_user(block));
-    spoken.next().is_none_or(|block| block.role == Role::Assistant)
+    let mut is_printed = false;
+    for block in turn.blocks.iter().rev().filter_map(|number| reading.block(*number)) {
+        let row = &reading.session.rows[block.row as usize];
+        is_printed |= row.flags.any(Flags::COMMAND_OUTPUT);
+        let is_silent = matches!(block.role, Role::System | Role::Thinking) || block.kind == BlockKind::Attachment;
+        let is_command = row.flags.any(Flags::COMMAND_NAME) && (is_printed || is_client_command(&block.preview));
+        let is_summary = matches!(row.event.as_deref(), Some(Event::CompactSummary));
+        if !is_silent && !is_command && !is_summary && !is_of_client(reading, block) {
+            return block.role == Role::Assistant;
+        }
+    }
+    true
 }
 
 /// Returns true if the client wrote a message without a model: an answer to a command, or a notice in place of a response.
@@ -311,6 +325,9 @@ mod tests {
             let tool = Tool::new("Bash", ToolVerb::Run, "make");
             assert_eq!(error_line(content, &tool, &tool.target, &conventions).as_deref(), expected, "{content}");
         }
+        let printed = "Exit code 1\n--- FAIL: TestTill (0.1s)\nerror: deadline of another test";
+        let tool = Tool::new("Bash", ToolVerb::Run, "go test ./...");
+        assert_eq!(error_line(printed, &tool, &tool.target, &conventions).as_deref(), printed.lines().nth(1));
         let hits = "Exit code 1\nsrc/a.rs:12: return the error to the caller";
         for (command, expected) in [("grep -rn error src; ls x", None), ("make", hits.lines().nth(1))] {
             let tool = Tool::new("Bash", ToolVerb::Run, command);

@@ -1,16 +1,20 @@
 //! Reduces summaries to a token limit: removes sentences before key points.
 
+use super::sentences::ENDS;
 use super::{Headline, Part, Point, PointKind, Sentence, Summary};
 use crate::engine::{mask, o200k};
 use crate::model::BlockNumber;
+use crate::text::clauses::is_prose;
 use crate::text::cut::{one_line, with_ellipsis};
 use crate::text::lists::word_lists;
 
 /// Maximum tokens of a sentence after it is cut.
 const SHORT_SENTENCE_TOKENS: u32 = 28;
 
+/// Maximum number of edited files that are named.
+const NAMED_FILES: usize = 6;
 /// Words of a topic before which names are dropped.
-const TOPIC_WORDS: usize = 4;
+const TOPIC_WORDS: usize = 6;
 /// Words of a topic that is cut, at least: shorter phrases only introduce one, such as `one last thing`.
 const LEAST_TOPIC_WORDS: usize = 4;
 /// Words of a topic that is cut with a meaning of their own, below which it says nothing.
@@ -78,16 +82,35 @@ impl Part {
 }
 
 impl Point {
+    /// Creates a point, with the parts that are not empty. Of edited files, the first ones are named.
+    pub(super) fn new(kind: PointKind, parts: Vec<Part>) -> Point {
+        let mut point = Point { kind, parts, more: 0 };
+        point.parts.retain(|part| !part.text.is_empty());
+        if kind == PointKind::Changed {
+            point.truncate(NAMED_FILES);
+        }
+        point
+    }
+
+    fn truncate(&mut self, most: usize) {
+        let left_out = if self.kind == PointKind::Changed { self.parts.len().saturating_sub(most) } else { 0 };
+        self.parts.truncate(most);
+        self.more += left_out as u32;
+    }
+
     /// Returns the text of the point, without its label.
     pub fn text(&self) -> String {
         let separator = self.kind.separator();
         let mut text = String::new();
         for part in &self.parts {
-            let ends = text.ends_with(['.', '!', '?', '…', ':', '。', '！', '？', ')', '"']);
+            let ends = text.ends_with(ENDS) || text.ends_with([')', '"']);
             if !text.is_empty() {
                 text.push_str(if separator == " " && !ends { "; " } else { separator });
             }
             text.push_str(&part.text);
+        }
+        if self.more > 0 {
+            text.push_str(&format!("{separator}{} more", self.more));
         }
         text
     }
@@ -95,17 +118,17 @@ impl Point {
 
 /// Reduces the points to a token limit: removes parts first, then cuts sentences, then removes whole points.
 pub(super) fn fit(mut points: Vec<Point>, bound: u32) -> Summary {
-    for point in &mut points {
-        point.parts.retain(|part| !part.text.is_empty());
-    }
     points.retain(|point| !point.parts.is_empty());
     for least in [PointKind::least, |_| 1] {
         while over(&points, bound) {
             let longest = points.iter_mut().filter(|point| point.parts.len() > least(point.kind));
             let Some(point) = longest.max_by_key(|point| o200k(&point.text())) else { break };
-            // Sentences are in the order of their turns, others begin with the best.
-            let dropped = if point.kind == PointKind::Narrative { 0 } else { point.parts.len() - 1 };
-            point.parts.remove(dropped);
+            // Sentences are in the order of their turns, others begin with the best, or with words that introduce it.
+            match point.kind {
+                PointKind::Narrative => drop(point.parts.remove(0)),
+                _ if point.parts[0].text.ends_with([':', '：']) && is_prose(&point.parts[1].text) => drop(point.parts.remove(0)),
+                _ => point.truncate(point.parts.len() - 1),
+            }
         }
     }
     while over(&points, bound) {
@@ -119,7 +142,7 @@ pub(super) fn fit(mut points: Vec<Point>, bound: u32) -> Summary {
     }
     // A label and half of the limit fit into the limit, unless the limit is a few tokens.
     points.iter_mut().filter(|point| over(std::slice::from_ref(*point), bound)).for_each(|point| {
-        point.parts.truncate(1);
+        point.truncate(1);
         point.parts.iter_mut().for_each(|part| part.text = cut(&part.text, bound / 2));
     });
     if over(&points, bound) {
@@ -163,8 +186,8 @@ pub(super) struct HeaderParts {
     pub outcomes: Vec<String>,
 }
 
-/// Reduces the header to a token limit: removes the second entry of each list first, then names, topic words and the time. The flag is
-/// true if its topic says something.
+/// Reduces the header to a token limit: removes the second name first, then the time of day, which says less than the topic and the
+/// outcome, the second outcome, topic words and the name. The flag is true if its topic says something.
 pub(super) fn header(mut parts: HeaderParts, bound: u32) -> (Headline, bool) {
     loop {
         let text = parts.text();
@@ -174,16 +197,13 @@ pub(super) fn header(mut parts: HeaderParts, bound: u32) -> (Headline, bool) {
         }
         if parts.names.len() > 1 {
             parts.names.pop();
+        } else if !std::mem::take(&mut parts.when).is_empty() {
+            continue;
         } else if parts.outcomes.len() > 1 {
             parts.outcomes.pop();
-        } else if parts.topic.len() > TOPIC_WORDS {
+        } else if parts.topic.len() > TOPIC_WORDS || parts.names.is_empty() && parts.topic.len() > 1 {
             parts.shorten_topic();
-        } else if parts.names.is_empty() && parts.topic.len() == TOPIC_WORDS && !parts.when.is_empty() {
-            // The topic says more than the time of day.
-            parts.when.clear();
-        } else if parts.names.is_empty() && parts.topic.len() > 1 {
-            parts.shorten_topic();
-        } else if parts.names.pop().is_none() && std::mem::take(&mut parts.when).is_empty() && parts.topic.pop().is_none() {
+        } else if parts.names.pop().is_none() && parts.topic.pop().is_none() {
             let text = cut(&parts.text(), bound);
             return (Headline { tokens: o200k(&text), text }, false);
         }
@@ -195,6 +215,11 @@ fn topic_end(words: &[String]) -> usize {
     let ends = |at: &usize| LINKS.contains(&&*bare(&words[*at])) || words[at - 1].ends_with([',', ';', ':', '.', '?', '!', ')']);
     let end = (LEAST_TOPIC_WORDS..words.len()).rev().find(ends).unwrap_or(words.len());
     end - words[..end].iter().skip(1).rev().take_while(|word| OPEN_WORDS.contains(&&*bare(word))).count()
+}
+
+/// Returns true if enough of the words have a meaning of their own.
+pub(super) fn tells<'a>(words: impl Iterator<Item = &'a str>) -> bool {
+    words.filter(|word| !OPEN_WORDS.contains(&&*bare(word))).count() >= TELLING_WORDS
 }
 
 fn bare(word: &str) -> String {
@@ -214,8 +239,7 @@ impl HeaderParts {
 
     /// Returns true if the topic is whole, or if what is shown of it says something.
     fn tells(&self) -> bool {
-        let telling = self.shown().iter().filter(|word| !OPEN_WORDS.contains(&&*bare(word)));
-        !self.is_cut || telling.count() >= TELLING_WORDS
+        !self.is_cut || tells(self.shown().iter().map(String::as_str))
     }
 
     fn text(&self) -> String {
@@ -235,7 +259,7 @@ mod tests {
     use super::*;
 
     fn point(kind: PointKind, parts: &[&str]) -> Point {
-        Point { kind, parts: parts.iter().map(Part::counted).collect() }
+        Point::new(kind, parts.iter().map(Part::counted).collect())
     }
 
     #[test]
@@ -244,6 +268,15 @@ mod tests {
         assert_eq!(fit(points.clone(), 100).text, "asked: Fix it.\nsaid: It is fixed. All is well now.");
         assert_eq!(fit(points.clone(), 14).text, "asked: Fix it.\nsaid: It is fixed.");
         assert_eq!(fit(points, 8).text, "said: It is fixed.");
+    }
+
+    #[test]
+    fn edited_files_that_are_not_named_are_counted() {
+        let files: Vec<String> = (0..9).map(|file| format!("src/module_{file}.rs")).collect();
+        let point = Point::new(PointKind::Changed, files.iter().map(Part::counted).collect());
+        assert!(point.text().ends_with("src/module_5.rs, 3 more"), "{}", point.text());
+        assert_eq!(fit(vec![point.clone()], 26).text, "changed: src/module_0.rs, src/module_1.rs, src/module_2.rs, 6 more");
+        assert_eq!(fit(vec![point], 14).text, "changed: src/module_0.rs, 8 more");
     }
 
     #[test]
@@ -282,7 +315,8 @@ mod tests {
         };
         let short = |bound| header(parts.clone(), bound).0.text;
         assert_eq!(short(99), "21:05 tax rounding · tax.rs new.rs · 12 passed, committed");
-        assert!(short(12).ends_with("· 12 passed"), "{}", short(12));
+        assert_eq!(short(13), "tax rounding · tax.rs · 12 passed, committed");
+        assert_eq!(short(10), "tax rounding · tax.rs · 12 passed");
         assert_eq!(short(3), "12 passed");
         let (topic, outcomes) = (vec!["/shop:explore".into()], vec!["edited 1 file".into()]);
         let one = HeaderParts { when: "21:05".into(), topic, outcomes, ..HeaderParts::default() };

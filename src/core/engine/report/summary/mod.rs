@@ -110,6 +110,8 @@ pub struct Point {
     pub kind: PointKind,
     /// Sentences or names, the most important first.
     pub parts: Vec<Part>,
+    /// Number of edited files that are not among them.
+    pub more: u32,
 }
 
 /// The key points of a turn.

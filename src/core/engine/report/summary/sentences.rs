@@ -11,6 +11,9 @@ const LOOK_BYTES: usize = 16 << 10;
 /// Maximum length of a sentence, in bytes. Longer text is not treated as a sentence.
 const LONGEST_BYTES: usize = 1200;
 
+/// Marks at the end of a sentence.
+pub(super) const ENDS: [char; 8] = ['.', '!', '?', '…', ':', '。', '！', '？'];
+
 /// A sentence on one line, without emphasis markers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
@@ -51,6 +54,11 @@ pub fn sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
         }
     }
     flush(&mut paragraph, is_item, &mut found);
+    // Words without a mark at their end are the heading of the list behind them.
+    for place in 1..found.len() {
+        let is_heading = found[place].item && !found[place - 1].item && !found[place - 1].text.ends_with(ENDS);
+        found[place - 1].leads |= is_heading;
+    }
     found
 }
 
@@ -192,6 +200,13 @@ mod tests {
         check("See [a.rs](src/a.rs:3) for v1.2 of it", &["See a.rs for v1.2 of it"]);
         check("修好了。还有吗？", &["修好了。", "还有吗？"]);
         check("", &[]);
+    }
+
+    #[test]
+    fn the_heading_of_a_list_says_nothing_alone() {
+        let leads = |text: &str| sentences(text, Default::default())[0].leads;
+        assert!(leads("Not changed (and why)\n\n- The till rounds the tax once.") && leads("Open points\n1. The tax"));
+        assert!(!leads("The till is done.\n- The tax") && !leads("The till is done\n\nThe tax"));
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use super::cleaning::unshortened;
 use super::current::wish;
 use super::facts::{Facts, Outcome, answered, facts, is_of_client, outcomes_of};
-use super::fit::{HeaderParts, LINKS, fit, header};
+use super::fit::{HeaderParts, LINKS, fit, header, tells};
 use super::sentences::{Sentence, decides, prompt_sentences, salience, sentences};
 use super::{
     Contents, Fillable, HEADER_TOKENS, Headline, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply, own_words,
 };
+use crate::engine::memory::names_subject;
 use crate::engine::report::files::home;
 use crate::engine::{Analysis, label, o200k};
 use crate::model::{BlockKind, BlockNumber, Conventions, Role, Turn, paths, starts_with_any};
@@ -25,8 +26,6 @@ const DECIDED: usize = 2;
 const SAID: usize = 3;
 /// Maximum number of user replies in a summary of a turn or of a session, the latest first.
 pub(super) const REPLIED: usize = 3;
-/// Maximum number of entries of the other points.
-const LISTED: usize = 6;
 const OPEN: usize = 3;
 /// Maximum number of characters of the prompt in a header.
 const TOPIC_CHARACTERS: usize = 60;
@@ -164,13 +163,25 @@ pub fn offer(text: &str, conventions: &Conventions) -> Option<String> {
 }
 
 impl TurnFacts<'_> {
-    /// Returns the significant sentences of the last message, or its first sentence if none is significant.
+    /// Returns the significant sentences of the last message, or its first sentence if none is significant. A sentence about `it` is
+    /// told only behind the one that says what it is.
     pub fn reply_sentences(&self) -> Vec<&(Sentence, BlockNumber)> {
         let message = &self.words[self.last..];
-        let first = message.iter().filter(|(sentence, _)| salience(sentence) > 0 && !sentence.asks() && !sentence.item);
-        let items = message.iter().filter(|(sentence, _)| salience(sentence) > 0 && !sentence.asks() && sentence.item);
-        let found: Vec<_> = first.chain(items).take(SAID).collect();
-        if found.is_empty() { message.iter().find(|(sentence, _)| !sentence.leads).into_iter().collect() } else { found }
+        let mut found: Vec<usize> = Vec::new();
+        for is_item in [false, true] {
+            for (place, (sentence, _)) in message.iter().enumerate().filter(|(_, (sentence, _))| sentence.item == is_item) {
+                if salience(sentence) == 0 || sentence.asks() {
+                    continue;
+                }
+                let before = place.checked_sub(1).filter(|before| !found.contains(before) && !names_subject(&sentence.text));
+                let tells = |(before, _): &(Sentence, BlockNumber)| before.item == is_item && !before.leads && !before.asks();
+                if before.is_none_or(|before| tells(&message[before])) && found.len() + usize::from(before.is_some()) < SAID {
+                    found.extend(before.into_iter().chain([place]));
+                }
+            }
+        }
+        let first = || message.iter().position(|(sentence, _)| !sentence.leads);
+        if found.is_empty() { first().into_iter().collect() } else { found }.into_iter().map(|place| &message[place]).collect()
     }
 
     /// Returns the prompt; without one, what the agent said or changed.
@@ -195,7 +206,7 @@ impl TurnFacts<'_> {
 
     pub fn decided(&self, said: &[&(Sentence, BlockNumber)]) -> Vec<Part> {
         let mut found: Vec<&(Sentence, BlockNumber)> =
-            self.words.iter().filter(|word| decides(&word.0) && !said.contains(word)).collect();
+            self.words.iter().filter(|word| decides(&word.0) && names_subject(&word.0.text) && !said.contains(word)).collect();
         found.sort_by_key(|(sentence, _)| std::cmp::Reverse(salience(sentence)));
         found.into_iter().take(DECIDED).map(Part::said).collect()
     }
@@ -204,22 +215,17 @@ impl TurnFacts<'_> {
     pub fn changed(&self, directory: &str) -> Vec<Part> {
         let mut edited: Vec<_> = self.facts.edited.iter().collect();
         edited.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
-        edited_files(edited.into_iter().map(|(path, count, block)| (&**path, *count, *block)), directory, LISTED)
+        edited_files(edited.into_iter().map(|(path, count, block)| (&**path, *count, *block)), directory)
     }
 }
 
-/// Returns the names of edited files with their numbers of edits, at most `most`, and how many more there are.
-pub(super) fn edited_files<'a>(
-    files: impl ExactSizeIterator<Item = (&'a str, u32, BlockNumber)>,
-    directory: &str,
-    most: usize,
-) -> Vec<Part> {
-    let more = files.len().saturating_sub(most);
-    let named = files.take(most).map(|(path, count, block)| {
+/// Returns the names of edited files with their numbers of edits.
+pub(super) fn edited_files<'a>(files: impl Iterator<Item = (&'a str, u32, BlockNumber)>, directory: &str) -> Vec<Part> {
+    let named = |(path, count, block)| {
         let path = short_path(path, directory);
         Part::new(&if count > 1 { format!("{path} ({count} edits)") } else { path }, block)
-    });
-    named.chain((more > 0).then(|| Part::counted(format!("{more} more")))).collect()
+    };
+    files.map(named).collect()
 }
 
 /// Returns a path relative to a directory; one outside of it from its root or the home directory, a long one without its middle.
@@ -255,7 +261,7 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline
         (PointKind::Said, written.unwrap_or_else(|| said.iter().copied().map(Part::said).collect())),
         (PointKind::Open, told.open()),
     ];
-    let summary = fit(points.map(|(kind, parts)| Point { kind, parts }).into(), TURN_TOKENS);
+    let summary = fit(points.map(|(kind, parts)| Point::new(kind, parts)).into(), TURN_TOKENS);
     let words = told.words.iter().filter(|(sentence, _)| salience(sentence) > 0).count() + told.asked.len();
     let shown = summary.points.iter().filter(|point| matches!(point.kind, PointKind::Asked | PointKind::Said));
     let whole = shown.map(|point| point.parts.iter().filter(|part| !part.text.ends_with('…')).count()).sum::<usize>() >= words;
@@ -296,7 +302,7 @@ fn without_courtesies(text: &str) -> &str {
     }
 }
 
-/// Returns what a turn can be called by, by its request, the best first: a command, or the words that fit into a header of the sentence
+/// Returns what a turn can be called by, by its request, the best first: the words that fit into a header of a command, or of the sentence
 /// with the request, of the rest of it after a clause, of the next sentences. The flag is true if there are more words.
 fn topics(asked: &[Part]) -> Vec<(Vec<String>, bool)> {
     let says = |part: &&Part| {
@@ -308,7 +314,7 @@ fn topics(asked: &[Part]) -> Vec<(Vec<String>, bool)> {
         return Vec::new();
     };
     if first.text.starts_with('/') {
-        return vec![(first.text.split_whitespace().take(1).map(str::to_owned).collect(), false)];
+        return vec![first_words(&first.text)];
     }
     let whole = without_courtesies(&first.text);
     let ends = |at: &usize| whole[..*at].ends_with([',', ';', ':', '—']);
@@ -317,7 +323,8 @@ fn topics(asked: &[Part]) -> Vec<(Vec<String>, bool)> {
     let rests = starts.map(|at| whole[at + 1..].trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_whitespace()));
     let place = asked.iter().position(|part| part.text == first.text).unwrap_or_default();
     let others = asked.iter().skip(place + 1).take(ASKED).map(|part| without_courtesies(&part.text));
-    std::iter::once(whole).chain(rests.map(without_courtesies)).chain(others).map(first_words).collect()
+    let next = rests.map(without_courtesies).chain(others).filter(|next| tells(next.split_whitespace()));
+    std::iter::once(whole).chain(next).map(first_words).collect()
 }
 
 /// Returns the first words of a sentence, in their order, as far as they fit into a header. The flag is true if it has more.
@@ -404,9 +411,15 @@ mod tests {
 
     #[test]
     fn a_prompt_that_only_agrees_has_no_topic() {
-        for (text, expected) in
-            [("Yes. Do that", true), ("ok", true), ("C)", true), ("yes, but rename it", false), ("Commit it", false), ("", false)]
-        {
+        for (text, expected) in [
+            ("Yes. Do that", true),
+            ("yep, let's do it", true),
+            ("ok", true),
+            ("C)", true),
+            ("yes, but rename it", false),
+            ("Commit it", false),
+            ("", false),
+        ] {
             let asked: Vec<Part> = text.split_terminator(". ").map(Part::counted).collect();
             assert_eq!(assents(&asked), expected, "{text}");
         }
@@ -445,9 +458,11 @@ mod tests {
         let prompt = |asked: &[&str]| asked.iter().map(Part::counted).collect::<Vec<_>>();
         let all = |asked: &[&str]| topics(&prompt(asked)).into_iter().map(|(words, _)| words.join(" ")).collect::<Vec<_>>();
         assert_eq!(
-            all(&["For the tests, can we use one store?", "It is slow."]),
-            ["For the tests, can we use one store?", "use one store?", "It is slow."]
+            all(&["For the tests, can we use one store?", "It is slow to write."]),
+            ["For the tests, can we use one store?", "use one store?", "It is slow to write."]
         );
+        assert_eq!(all(&["The tax is rounded twice, right?"]), ["The tax is rounded twice, right?"]);
+        assert_eq!(all(&["/shop:apply round-the-tax"]), ["/shop:apply round-the-tax"]);
     }
 
     #[test]
@@ -472,6 +487,7 @@ mod tests {
             ("ok, let's add a param", "add a param"),
             ("Now", "Now"),
             ("yes please", "yes please"),
+            ("yeah let's round the tax", "round the tax"),
             ("Nowhere is it set.", "Nowhere is it set."),
         ] {
             assert_eq!(without_courtesies(text), expected);
