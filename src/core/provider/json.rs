@@ -43,7 +43,7 @@ pub fn text<'a>(value: impl Verbatim<'a>) -> Option<Cow<'a, str>> {
 /// Parses JSON; a lone surrogate is decoded as by `text`.
 /// Errors: it is not JSON, or not of the type.
 pub fn parsed<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
-    serde_json::from_str(json).or_else(|error| serde_json::from_str(&without_lone_surrogates(json)).map_err(|_| error))
+    serde_json::from_str(json).or_else(|error| serde_json::from_slice(&with_decoded_strings(json)).map_err(|_| error))
 }
 
 /// Deserializes a value; one of another type is the default.
@@ -51,27 +51,10 @@ pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(deseria
     Ok(T::deserialize(Value::deserialize(deserializer)?).unwrap_or_default())
 }
 
-fn without_lone_surrogates(json: &str) -> String {
-    // The text of its bytes, none of which is a character.
-    const REPLACED: &str = "\u{fffd}\u{fffd}\u{fffd}";
-    let unit = |text: &str| u32::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
-    let (mut text, mut rest) = (String::with_capacity(json.len()), json);
-    while let Some(at) = rest.find('\\') {
-        let (before, escape) = rest.split_at(at);
-        text += before;
-        let length = match (unit(escape), escape.get(6..).and_then(unit)) {
-            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
-            (Some(0xd800..0xe000), _) => {
-                text += REPLACED;
-                rest = &escape[6..];
-                continue;
-            }
-            _ => escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end),
-        };
-        text += &escape[..length];
-        rest = &escape[length..];
-    }
-    text + rest
+/// Returns JSON with its strings as `text` decodes them.
+fn with_decoded_strings(json: &str) -> Vec<u8> {
+    let decoded = |range: Range<usize>| Some((range.clone(), serde_json::to_vec(&text(&json[range])?).ok()?));
+    with_values(json.as_bytes(), strings(json.as_bytes()).into_iter().filter_map(|(_, range)| decoded(range)).collect())
 }
 
 /// Decodes an optional JSON string. See [`text`].
