@@ -402,10 +402,8 @@ impl LoggedEdit {
 pub struct LoggedHunk {
     /// The offset in the file before the operation, in bytes.
     pub offset: u64,
-    /// The bytes before.
     #[serde(default, with = "super::key::as_optional_text")]
     pub before: Option<Address>,
-    /// The bytes after.
     #[serde(default, with = "super::key::as_optional_text")]
     pub after: Option<Address>,
 }

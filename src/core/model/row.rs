@@ -147,7 +147,6 @@ pub enum QueueChange {
     /// One was sent beside the results of tools.
     Sent,
     Prompted,
-    /// All were returned to the user.
     Emptied,
 }
 

@@ -310,7 +310,6 @@ struct Texts {
     own: Option<String>,
     /// Of a call the texts that it replaces.
     replaced: String,
-    /// The words of a person.
     words: Vec<String>,
 }
 

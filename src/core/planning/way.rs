@@ -302,7 +302,6 @@ struct Rope {
 #[derive(Clone, Debug, PartialEq)]
 enum Piece {
     Base(Range<u64>),
-    /// New bytes.
     New(Rc<[u8]>, Range<usize>),
 }
 

@@ -137,7 +137,6 @@ impl Shell {
         self.variables.push((name.to_owned(), values));
     }
 
-    /// Adds the files in the arguments of a program.
     fn arguments(&mut self, program: &str, arguments: &[Word], depth: usize) {
         let directory = self.directory.clone();
         let is_searcher = |word: &str| SEARCHERS.contains(&file_name(word));

@@ -319,7 +319,6 @@ pub struct Totals {
     /// True if rows follow the last answer, so that the window is larger by now, or smaller after a compaction.
     pub moved_on: bool,
     pub output_tokens: u64,
-    /// True if the output of some responses is estimated.
     pub output_estimated: bool,
     pub steps: u32,
     pub turns: u32,

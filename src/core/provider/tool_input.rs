@@ -14,7 +14,6 @@ pub struct Call {
     pub refers: String,
 }
 
-/// Members whose value is a pattern.
 const PATTERNS: &[&str] = &["exclude", "glob", "include", "pattern", "query", "regex"];
 
 /// The members of an input, in order.

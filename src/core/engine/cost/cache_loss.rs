@@ -81,7 +81,6 @@ pub struct RemovedTokens<'a> {
     pub lost: f64,
     pub sent: f64,
     pub model: &'a str,
-    /// Lifetime of the cache entries, in milliseconds.
     pub lifetime_milliseconds: i64,
 }
 

@@ -25,7 +25,6 @@ word_lists! { "topic.txt": NEGATIONS, WEAK, PRESENT, VALUE_WORDS }
 /// The relation of a newer statement to an older one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// Another topic.
     Unrelated,
     Same,
     /// The opposite, or another value, where nearly all words agree otherwise.

@@ -8,7 +8,6 @@ use crate::text::clauses::is_assent;
 use crate::text::cut::{cut, one_line};
 use rustc_hash::FxHashMap;
 
-/// Characters of an offer.
 const OFFER_CHARACTERS: usize = 300;
 
 /// Returns for each prompt that only agrees, or names a choice, the text of the agent before it with what it offered.

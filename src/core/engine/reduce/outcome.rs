@@ -119,7 +119,6 @@ pub fn commit(line: &str) -> Option<(&str, &str)> {
 pub struct Results {
     /// The most telling first: failures, their first test or the error, other totals, the exit code.
     pub items: Vec<String>,
-    /// True if the run failed.
     pub has_failed: bool,
     pub has_totals: bool,
     pub has_commits: bool,

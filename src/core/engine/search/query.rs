@@ -163,7 +163,6 @@ fn days_ago(text: &str) -> Option<((i64, i64), Vec<String>)> {
     Some((days, words[at..at + count].iter().map(|word| (*word).to_owned()).collect()))
 }
 
-/// Returns the field and its value that a token names.
 fn field(token: &str) -> Option<(QueryField, String)> {
     let (name, value) = token.split_once(':')?;
     let name = QueryField::from_name(name)?;

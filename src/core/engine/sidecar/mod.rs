@@ -64,7 +64,6 @@ pub struct AnswerField {
     pub most_tokens: u32,
     /// The minimum number of its words that carry meaning.
     pub least_words: usize,
-    /// True if it has a word of the prompt.
     pub is_about_prompt: bool,
 }
 

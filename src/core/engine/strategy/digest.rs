@@ -31,7 +31,6 @@ const NOD_BYTES: usize = 80;
 const BEFORE_BYTES: usize = 300;
 /// Minimum bytes of a line that an edit replaces: a shorter one can be at other places of the file.
 const REPLACED_BYTES: usize = 8;
-/// Characters of the subject of a block.
 const SUBJECT_CHARACTERS: usize = 50;
 
 /// Number of bytes kept at the start and at the end of a long text.

@@ -366,7 +366,6 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Returns the BLAKE3 hash of some bytes.
 pub(super) fn hash(bytes: &[u8]) -> Address {
     *blake3::hash(bytes).as_bytes()
 }

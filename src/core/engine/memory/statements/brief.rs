@@ -86,7 +86,6 @@ fn groups_of(text: &str) -> Vec<Group> {
     found
 }
 
-/// Returns true if a clause is a question.
 fn asks(clause: &str) -> bool {
     let words = Sentence::new(clause.trim());
     words.mood == Mood::Question || words.has(&["i wonder"])
