@@ -11,7 +11,6 @@ use crate::commands::hook::compaction;
 use crate::commands::model::called;
 use crate::commands::transcript::{self, Headers};
 use crate::commands::{manifest, obey};
-use crate::engine::ModelActivity;
 use crate::engine::model_commands::find as commands_in;
 use crate::model::{OperationId, Pin, request_id};
 use crate::output::Report;
@@ -193,7 +192,8 @@ pub fn all_unapplied(env: &Env) -> Vec<(String, Vec<OperationId>)> {
 
 /// Returns a sentence on what the model did to its context in the last turn; `None` if it did nothing.
 pub fn model_activity(workspace: &Workspace<'_>) -> Option<String> {
-    ModelActivity::in_last_turn(&workspace.reading, &workspace.history).sentence(workspace.provider.agent())
+    let start = workspace.reading.turns.last()?.timestamp?;
+    crate::engine::model_activity(&workspace.history, start, workspace.provider.agent())
 }
 
 /// Returns true if a session is in a file.

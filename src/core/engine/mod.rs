@@ -54,7 +54,7 @@ pub use report::label::{label, placeholder_label};
 pub use report::manifest::{
     ArchivedRun, BlockSummary, Forgotten, Manifest, ShortenedBlocks, UserRule, ZoneSummary, entry, manifest,
 };
-pub use report::model_activity::ModelActivity;
+pub use report::model_activity::model_activity;
 pub use report::numbers::{amount, bytes, count, plural, unit};
 pub use report::requested_turns::{
     ShownTurn, ShownTurns, TurnForm, TurnPriority, TurnRequest, TurnRequestError, requested, within,
@@ -66,9 +66,8 @@ pub use report::usage::{
 };
 pub use report::{diff, summary};
 pub use retention::{Forgettable, forgettable};
-pub use secrets::examples as secret_examples;
 pub use secrets::known::{Known, chosen, could_be_named, kind_of, named_in, replaced_texts};
-pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
+pub use secrets::{Secret, examples as secret_examples, find as find_secrets, mask, mask_cut, masked};
 pub use selector::{Selector, SelectorError};
 pub use strategy::{
     AutomaticFacts, AutomaticRule, Context, DEFAULT_PRESET, Digest, DigestSource, LastAutomatic, Left, Need, Outlined, PRESETS,

@@ -1,77 +1,46 @@
 //! The changes by the model to its own context in the last turn.
 
-use crate::engine::{Analysis, plural};
+use crate::engine::plural;
 use crate::model::{Actor, BlockNumber, History, Level, MarkKind, Operation};
 use std::collections::BTreeSet;
 
-/// The blocks that the commands of the model changed in the last turn, without what was undone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ModelActivity {
-    pub archived: usize,
-    /// Blocks that were shortened in another way.
-    pub shortened: usize,
-    pub expanded: usize,
-    pub rewritten: usize,
-    pub pinned: usize,
-    /// Blocks that were marked as relevant.
-    pub focused: usize,
-}
+const DEEDS: [&str; 6] = ["archived", "shortened", "expanded", "rewrote", "pinned", "focused on"];
 
-impl ModelActivity {
-    /// Counts the blocks; empty if the time of the last prompt is not known.
-    pub fn in_last_turn(reading: &Analysis, history: &History) -> ModelActivity {
-        let Some(start) = reading.turns.last().and_then(|turn| turn.timestamp) else { return ModelActivity::default() };
-        ModelActivity::since(history, start)
-    }
-
-    fn since(history: &History, start: i64) -> ModelActivity {
-        let of_model = |operation: &&Operation| operation.actor == Actor::Model && operation.time >= start;
-        let in_force = |operation: &&Operation| history.undone_by(operation.id).is_none();
-        let mut blocks: [BTreeSet<BlockNumber>; 6] = Default::default();
-        for operation in history.operations.iter().filter(of_model).filter(in_force) {
-            for change in operation.edits.iter().filter_map(|edit| edit.change.as_ref()) {
-                let place = match (change.level_before, change.level_after) {
-                    (before, after) if after < before => 2,
-                    (_, Level::Archived) => 0,
-                    (before, after) if after > before => 1,
-                    _ => 3,
-                };
-                blocks[place].insert(change.number);
-            }
-            for mark in operation.marks.iter().filter(|mark| mark.after.is_some()) {
-                let place = match mark.kind {
-                    MarkKind::Pin => 4,
-                    MarkKind::Focus => 5,
-                    MarkKind::Housekeeping => continue,
-                };
-                blocks[place].insert(mark.number);
-            }
+/// Returns a sentence about the blocks that the commands of an agent changed since a moment, without what was undone, such as `Claude
+/// archived 3 blocks and expanded 1`; `None` if it did nothing.
+pub fn model_activity(history: &History, since: i64, agent: &str) -> Option<String> {
+    let of_model = |operation: &&Operation| operation.actor == Actor::Model && operation.time >= since;
+    let in_force = |operation: &&Operation| history.undone_by(operation.id).is_none();
+    let mut blocks: [BTreeSet<BlockNumber>; DEEDS.len()] = Default::default();
+    for operation in history.operations.iter().filter(of_model).filter(in_force) {
+        for change in operation.edits.iter().filter_map(|edit| edit.change.as_ref()) {
+            let deed = match (change.level_before, change.level_after) {
+                (before, after) if after < before => 2,
+                (_, Level::Archived) => 0,
+                (before, after) if after > before => 1,
+                _ => 3,
+            };
+            blocks[deed].insert(change.number);
         }
-        let [archived, shortened, expanded, rewritten, pinned, focused] = blocks.map(|blocks| blocks.len());
-        ModelActivity { archived, shortened, expanded, rewritten, pinned, focused }
+        for mark in operation.marks.iter().filter(|mark| mark.after.is_some()) {
+            let deed = match mark.kind {
+                MarkKind::Pin => 4,
+                MarkKind::Focus => 5,
+                MarkKind::Housekeeping => continue,
+            };
+            blocks[deed].insert(mark.number);
+        }
     }
-
-    /// Returns a sentence about an agent, such as `Claude archived 3 blocks and expanded 1`; `None` if it did nothing.
-    pub fn sentence(&self, agent: &str) -> Option<String> {
-        let deeds = [
-            ("archived", self.archived),
-            ("shortened", self.shortened),
-            ("expanded", self.expanded),
-            ("rewrote", self.rewritten),
-            ("pinned", self.pinned),
-            ("focused on", self.focused),
-        ];
-        let deeds = deeds.into_iter().filter(|(_, blocks)| *blocks > 0).enumerate();
-        let deeds: Vec<String> = deeds
-            .map(|(place, (verb, blocks))| match place {
-                0 => format!("{verb} {}", plural(blocks, "block")),
-                _ => format!("{verb} {blocks}"),
-            })
-            .collect();
-        let (last, first) = deeds.split_last()?;
-        let all = if first.is_empty() { last.clone() } else { format!("{} and {last}", first.join(", ")) };
-        Some(format!("{agent} {all}"))
-    }
+    let deeds = DEEDS.iter().zip(blocks).filter(|(_, blocks)| !blocks.is_empty()).enumerate();
+    let deeds: Vec<String> = deeds
+        .map(|(place, (deed, blocks))| match place {
+            0 => format!("{deed} {}", plural(blocks.len(), "block")),
+            _ => format!("{deed} {}", blocks.len()),
+        })
+        .collect();
+    let (last, first) = deeds.split_last()?;
+    let all = if first.is_empty() { last.clone() } else { format!("{} and {last}", first.join(", ")) };
+    Some(format!("{agent} {all}"))
 }
 
 #[cfg(test)]
@@ -113,11 +82,11 @@ mod tests {
             ],
             ..History::default()
         };
-        let sentence = |history: &History| ModelActivity::since(history, 20).sentence("Claude");
+        let sentence = |history: &History| model_activity(history, 20, "Claude");
         assert_eq!(sentence(&history).as_deref(), Some("Claude archived 3 blocks, shortened 1 and expanded 1"));
         let undo = Operation { inverts: Some(5), time: 60, ..Operation::example(6, OperationKind::Undo) };
         history.operations.push(undo);
         assert_eq!(sentence(&history).as_deref(), Some("Claude archived 3 blocks and expanded 1"));
-        assert_eq!(ModelActivity::since(&history, 50).sentence("Claude"), None);
+        assert_eq!(model_activity(&history, 50, "Claude"), None);
     }
 }
