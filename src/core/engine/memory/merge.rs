@@ -145,11 +145,6 @@ fn last_time(candidate: &Candidate) -> i64 {
     candidate.sightings.iter().map(|sighting| sighting.time).max().unwrap_or_default()
 }
 
-/// Returns true if entries of these kinds can be about one topic.
-fn are_comparable(one: MemoryKind, other: MemoryKind) -> bool {
-    one == other || (one.is_statement() && other.is_statement())
-}
-
 struct Merge<'a> {
     memories: Vec<Memory>,
     /// Texts that are compared, prepared once.
@@ -181,14 +176,13 @@ impl Merge<'_> {
             while let Some(place) = near.pop_first() {
                 let old = &self.memories[place];
                 // The relation to a retired entry counts only if that one is newer.
-                if !are_comparable(old.kind, candidate.kind) || old.state.is_retired() && newest >= old.last_seen {
+                if old.state.is_retired() && newest >= old.last_seen {
                     continue;
                 }
                 let words = memory.text.clone();
                 let relation = relation(&self.topics[&old.text], &self.topics[&memory.text]);
                 if old.state.is_retired() {
-                    let is_clear = relation != Relation::Unrelated;
-                    if is_clear && newest < old.last_seen {
+                    if relation != Relation::Unrelated {
                         return;
                     }
                     continue;
@@ -282,10 +276,10 @@ impl Merge<'_> {
         count(memory, candidate);
         let is_new = newest > was_seen;
         match memory.state {
+            // A contradiction waits for the user, however often it is stated.
+            MemoryState::Pending if memory.contradicts.is_some() && memory.is_edited => {}
             MemoryState::Pending if candidate.is_strong || memory.sessions >= ACTIVE_SESSIONS => {
-                // A contradiction waits for the user, however often it is stated.
-                let waits = memory.contradicts.is_some() && memory.is_edited;
-                memory.state = if waits { MemoryState::Pending } else { MemoryState::Active };
+                memory.state = MemoryState::Active;
             }
             // A person who archives an entry decides for good.
             MemoryState::Archived if is_new && !memory.is_edited => memory.state = MemoryState::Active,

@@ -150,12 +150,10 @@ impl Finding {
     /// Returns the damage, without its place.
     pub fn message(&self) -> String {
         match &self.kind {
-            FindingKind::Cut { blocks, tokens, .. } if *tokens >= 0.5 => {
-                let blocks = plural(*blocks as usize, "block");
-                format!("the link to the rows before is broken: {blocks} (~{} tokens) cut off", amount(tokens.round() as u64))
-            }
-            FindingKind::Cut { blocks, .. } => {
-                format!("the link to the rows before is broken: {} cut off", plural(*blocks as usize, "block"))
+            FindingKind::Cut { blocks, tokens, .. } => {
+                let tokens = Some(amount(tokens.round() as u64)).filter(|_| *tokens >= 0.5);
+                let size = tokens.map(|tokens| format!(" (~{tokens} tokens)")).unwrap_or_default();
+                format!("the link to the rows before is broken: {}{size} cut off", plural(*blocks as usize, "block"))
             }
             FindingKind::Unreadable { fault, rows } => {
                 let what = match fault {

@@ -190,7 +190,8 @@ pub fn usage_sums(files: &[BilledFile<'_>], zone: &TimeZone, prices: &Prices) ->
     let mut places = FxHashMap::<(u32, u32, Date), usize>::default();
     let mut day_of = days(zone);
     let (responses, models) = distinct(files);
-    let known: Vec<KnownModel<'_>> = models.iter().map(|name| KnownModel::new(name, prices)).collect();
+    let known = |name: &&str| KnownModel { price: prices.for_model(name), largest: capacity::largest(name).unwrap_or(u64::MAX) };
+    let known: Vec<KnownModel<'_>> = models.iter().map(known).collect();
     // Most responses are in the sum of the one before.
     let mut last = None;
     for counted in &responses {
@@ -277,12 +278,6 @@ struct KnownModel<'a> {
     price: Option<&'a ModelPrice>,
     /// The largest window that it has in any offer.
     largest: u64,
-}
-
-impl<'a> KnownModel<'a> {
-    fn new(name: &str, prices: &'a Prices) -> KnownModel<'a> {
-        KnownModel { price: prices.for_model(name), largest: capacity::largest(name).unwrap_or(u64::MAX) }
-    }
 }
 
 /// Returns a function that gives the day of a time. The zone is asked once for several times of the same day in a row.

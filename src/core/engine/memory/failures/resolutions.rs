@@ -44,7 +44,8 @@ fn candidate(key: u64, group: &[(&str, &Failure)]) -> Option<Candidate> {
         !fix.text.contains('$') && (fix.is_named || group.iter().any(is_same))
     };
     let fixed = group.iter().filter(|(session, failure)| failure.fix.as_ref().is_some_and(|fix| is_cure(session, fix)));
-    let fix = fixed.min_by_key(|(_, failure)| (failure.fix.as_ref().map(specificity), std::cmp::Reverse(failure.time)));
+    // The shortest has the fewest words that do not matter.
+    let fix = fixed.min_by_key(|(_, failure)| (failure.fix.as_ref().map(|fix| fix.text.len()), std::cmp::Reverse(failure.time)));
     let sessions = group.iter().map(|(session, _)| *session).collect::<BTreeSet<_>>().len();
     let (kind, text, is_strong) = match fix {
         Some((_, failure)) => (MemoryKind::Resolution, resolution_text(failure, sessions >= MIN_SESSIONS), true),
@@ -82,11 +83,6 @@ fn is_denied(failure: &Failure) -> bool {
 
 /// The end of a client's refusal. Its line repeats the command.
 const REFUSED: &str = "has been denied";
-
-/// Orders fixes: those without variables of a script first, then by length, because a short one has the fewest words that do not matter.
-fn specificity(fix: &Fix) -> (bool, usize) {
-    (fix.text.contains('$'), fix.text.len())
-}
 
 /// Returns the advice as a sentence; of a mistake that the agent repeats: its problem, its cause and its fix.
 fn resolution_text(failure: &Failure, is_repeated: bool) -> String {

@@ -50,7 +50,8 @@ pub fn brief(text: &str) -> Brief<'_> {
     let mut printed = groups.iter().filter(|group| told.contains(&group.start));
     let is_opinion = printed.any(|group| group.is_opinion) && rule(text) != Some(Rule::Lasting);
     let is_whole = groups.iter().all(|group| group.asks || told.contains(&group.start));
-    Brief { text: without_end(without_openers(&text[told])), lasting, is_opinion, is_whole }
+    let text = without_openers(&text[told]).trim_end_matches(['.', '…', '。', ' ']);
+    Brief { text, lasting, is_opinion, is_whole }
 }
 
 fn groups_of(text: &str) -> Vec<Group> {
@@ -111,11 +112,6 @@ fn is_opinion(words: &Sentence<'_>) -> bool {
         // An order to make sure of something holds for all that follows.
         || words.has(&["we need to", "we also need to"]) && !words.has(&["make sure"])
         || words.starts_with(&grammar::NARRATORS) && !words.has(&grammar::TASTES)
-}
-
-/// Returns a text without its last full stops.
-fn without_end(text: &str) -> &str {
-    text.trim_end_matches(['.', '…', '。', ' '])
 }
 
 /// Returns a text without the interjections and conjunctions before its first sentence proper: `ok so we …`.

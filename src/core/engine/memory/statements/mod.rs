@@ -16,9 +16,7 @@ pub use topic::topic_key;
 
 use crate::engine::content::rules::{Rule, is_passing_prohibition, is_prohibition, rule};
 use crate::engine::find_secrets;
-use crate::model::MemoryKind;
-use crate::model::{BlockNumber, ToolVerb};
-use crate::model::{PromptSource, TraceCall, TraceContent, TraceEvent};
+use crate::model::{BlockNumber, MemoryKind, PromptSource, ToolVerb, TraceCall, TraceContent, TraceEvent};
 use crate::text::cut::{cut, one_line};
 use sentence::{Sentence, clauses, is_foreign};
 use serde::{Deserialize, Serialize};

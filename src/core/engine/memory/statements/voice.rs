@@ -52,7 +52,7 @@ pub(super) fn voice<'a>(prompt: &'a str, is_known: &dyn Fn(&str) -> bool) -> Voi
         let is_fence = trimmed.starts_with("```");
         is_fenced ^= is_fence;
         // The output of a command follows its line, up to an empty line.
-        is_output = !trimmed.is_empty() && (is_output || starts_output(trimmed));
+        is_output = !trimmed.is_empty() && (is_output || trimmed.starts_with(['❯', '$', '➜', '%', '<']));
         read.push(if is_fenced || is_fence {
             Line::Other { is_marked: true }
         } else if trimmed.is_empty() {
@@ -96,10 +96,6 @@ impl Voice<'_> {
 fn is_heading(line: &str) -> bool {
     let rest = line.trim_start_matches('#');
     rest.len() < line.len() && rest.starts_with(' ')
-}
-
-fn starts_output(trimmed: &str) -> bool {
-    trimmed.starts_with(['❯', '$', '➜', '%', '<'])
 }
 
 /// True if a line looks like the output of a program, code or a quotation.
