@@ -35,8 +35,7 @@ pub use conventions::{Conventions, ENVELOPE_LINES, InputNames, Merge, PlanList, 
 pub use flags::Flags;
 pub use history::{History, Snapshot};
 pub use housekeeping::{FENCE, Housekeeping, PromptNotes};
-pub use json::json_forms;
-pub use json::{As, Estimated, JsonOf, Measured, Time};
+pub use json::{As, Estimated, JsonOf, Measured, Time, json_forms};
 pub use key::{Key, as_text};
 pub use life_cycle::{Level, Outdated, Pin, Position, State, Usefulness, Zone};
 pub use media::{Document, Image, ImageFormat, Media, MediaFault, NO_MEDIA};

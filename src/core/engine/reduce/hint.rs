@@ -280,8 +280,7 @@ fn cut_words(text: &str, characters: usize, words: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Tool;
-    use crate::model::{Conventions, Image, InputNames, Media};
+    use crate::model::{Conventions, Image, InputNames, Media, Tool};
 
     fn input(content: &str) -> Reducible<'_> {
         Reducible::plain(BlockKind::ToolResult, content)

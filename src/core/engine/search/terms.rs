@@ -1,8 +1,7 @@
 //! The words of the turns of a session file.
 
-use super::HiddenValues;
 use super::excerpt::{Passage, PassageKind};
-use super::{Echoes, Posting};
+use super::{Echoes, HiddenValues, Posting};
 use crate::engine::{mask, named_in};
 use crate::model::{TraceContent, TraceEvent};
 use crate::text::stop_words::is_function_word;

@@ -5,8 +5,7 @@ mod parse;
 pub use parse::amount;
 
 use crate::engine::Analysis;
-use crate::model::paths;
-use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role, State, Zone};
+use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role, State, Zone, paths};
 use crate::text::names::last_components;
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::BTreeSet;

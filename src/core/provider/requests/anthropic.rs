@@ -3,9 +3,8 @@
 use super::dialect::{self, Dialect};
 use super::{Api, INSTRUCTIONS, instruction, instructions, tool};
 use crate::model::{BlockKind, Key, Role, RowKind, Slot};
-use crate::provider::claude_code::ClaudeCode;
 use crate::provider::claude_code::parse::{self, RowFields};
-use crate::provider::claude_code::write;
+use crate::provider::claude_code::{ClaudeCode, write};
 use crate::provider::json::{elements, equals, member};
 use crate::provider::{Client, ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;

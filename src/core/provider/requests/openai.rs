@@ -2,9 +2,8 @@
 
 use super::{Api, INSTRUCTIONS, instructions, tool};
 use crate::model::{BlockKind, Key, Session, Slot};
-use crate::provider::codex::Codex;
 use crate::provider::codex::parse::{self, RowFields};
-use crate::provider::codex::{link, write};
+use crate::provider::codex::{Codex, link, write};
 use crate::provider::json::{elements, equals, member, text_of};
 use crate::provider::{Client, ParsedRow};
 use serde_json::value::RawValue;

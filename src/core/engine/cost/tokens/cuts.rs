@@ -1,6 +1,7 @@
 //! The window as it was estimated before each response of a session, against the bill of the response.
 
-use super::{bills, calls::calls, count_window};
+use super::calls::calls;
+use super::{bills, count_window};
 use crate::model::{RowKind, Session, Window, words};
 
 words! {
