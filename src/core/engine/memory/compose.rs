@@ -155,6 +155,7 @@ pub fn pinned_tokens<'a>(memories: impl Iterator<Item = &'a Memory>) -> usize {
     tokens::count(&with_heading(Section::Pinned, &lines.collect::<Vec<_>>()))
 }
 
+/// Returns true if one of the paragraphs, of which these are the words, has all words of the first line of a text.
 fn is_stated(paragraphs: &[FxHashSet<u32>], text: &str) -> bool {
     let words = words(first_line(text));
     !words.is_empty() && paragraphs.iter().any(|known| words.is_subset(known))
@@ -251,7 +252,7 @@ impl<'a> Composer<'a> {
     fn chosen(&self, is_wanted: &dyn Fn(&Memory) -> bool) -> Vec<Line<'a>> {
         let memories = self.input.memories.iter().filter(|memory| memory.is_certain() && self.is_trusted(memory));
         let mut found: Vec<&Memory> =
-            memories.filter(|memory| is_wanted(memory) && (memory.is_pinned || !self.is_known(&memory.text))).collect();
+            memories.filter(|memory| is_wanted(memory) && (memory.is_pinned || !is_stated(&self.known, &memory.text))).collect();
         found.sort_by_cached_key(|memory| std::cmp::Reverse((self.shared_words(&memory.text), memory.last_seen)));
         lines(found)
     }
@@ -270,7 +271,7 @@ impl<'a> Composer<'a> {
     /// Returns true for a memory that may be printed, and that the client does not send anyway. A statement that was seen once, without a
     /// clear sign, waits for a second time.
     fn is_in_use(&self, memory: &Memory) -> bool {
-        memory.state == MemoryState::Active && memory.may_be_sent() && !self.is_known(&memory.text)
+        memory.state == MemoryState::Active && memory.may_be_sent() && !is_stated(&self.known, &memory.text)
     }
 
     /// Returns the number of words that a text shares with the prompt.
@@ -287,11 +288,6 @@ impl<'a> Composer<'a> {
         let order = |memory: &Memory| (memory.sessions.min(9), memory.sightings, memory.last_seen);
         found.sort_by_key(|memory| std::cmp::Reverse(order(memory)));
         found
-    }
-
-    /// Returns true if a paragraph that the client sends anyway has all words of a text.
-    fn is_known(&self, text: &str) -> bool {
-        is_stated(&self.known, text)
     }
 
     /// Returns the last mistakes whose fix is known, the newest first.

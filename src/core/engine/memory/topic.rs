@@ -41,26 +41,35 @@ struct Token {
     ends_clause: bool,
 }
 
+/// A statement, prepared for comparisons.
 #[derive(Default)]
-struct Statement {
+pub struct Topic {
+    tokens: Vec<Token>,
     positive: BTreeSet<String>,
     negative: BTreeSet<String>,
     /// True if it asks: it may favour what it negates, as `can't we use tabs?`.
     is_question: bool,
 }
 
-impl Statement {
-    fn new(tokens: &[Token]) -> Statement {
-        let mut statement = Statement::default();
+impl Topic {
+    pub fn new(text: &str) -> Topic {
+        let statement = split_context(text).0;
+        let mut tokens = tokens(statement);
+        tokens.retain(|token| !PRESENT.contains(&&*token.plain));
+        Topic { is_question: statement.trim_end().ends_with(['?', '？']), ..Topic::of(tokens) }
+    }
+
+    fn of(tokens: Vec<Token>) -> Topic {
+        let mut topic = Topic::default();
         let mut negated = 0;
-        for token in tokens {
+        for token in &tokens {
             if NEGATIONS.contains(&&*token.plain) {
                 // `no, use tabs` negates what was said before.
                 negated = if token.ends_clause { 0 } else { NEGATED_WORDS };
                 continue;
             }
             if token.is_fact || !is_stop_word(&token.plain) {
-                let words = if negated > 0 { &mut statement.negative } else { &mut statement.positive };
+                let words = if negated > 0 { &mut topic.negative } else { &mut topic.positive };
                 words.insert(token.plain.clone());
                 negated = negated.saturating_sub(1);
             }
@@ -68,30 +77,14 @@ impl Statement {
                 negated = 0;
             }
         }
-        statement
+        Topic { tokens, ..topic }
     }
 
-    fn all(&self) -> BTreeSet<&String> {
+    fn words(&self) -> BTreeSet<&String> {
         self.positive.union(&self.negative).collect()
     }
-}
 
-/// A statement, prepared for comparisons.
-pub struct Topic {
-    tokens: Vec<Token>,
-    statement: Statement,
-}
-
-impl Topic {
-    pub fn new(text: &str) -> Topic {
-        let mut tokens = tokens(split_context(text).0);
-        tokens.retain(|token| !PRESENT.contains(&&*token.plain));
-        let is_question = split_context(text).0.trim_end().ends_with(['?', '？']);
-        let statement = Statement { is_question, ..Statement::new(&tokens) };
-        Topic { tokens, statement }
-    }
-
-    /// Returns the keys of the statement without one of its values, for each of them. See [`has_other_value`].
+    /// Returns the keys of the statement without one of its values, for each of them. See [`gives_other_value`].
     fn with_other_values(&self) -> impl Iterator<Item = u64> {
         let plain: Vec<&str> = self.tokens.iter().map(|token| &*token.plain).collect();
         let values = (0..plain.len())
@@ -111,9 +104,8 @@ pub struct TopicIndex {
 impl TopicIndex {
     /// Adds the statement at a place; one whose text changed is added again.
     pub fn insert(&mut self, place: usize, topic: &Topic) {
-        let statement = &topic.statement;
         let mut words: Vec<(u32, &String)> = Vec::new();
-        for word in statement.all() {
+        for word in topic.words() {
             let frequency = self.frequencies.entry(word.clone()).or_default();
             *frequency += 1;
             words.push((*frequency, word));
@@ -130,8 +122,7 @@ impl TopicIndex {
 
     /// Returns the places of the statements that can be related to one; that of any other is [`Relation::Unrelated`].
     pub fn near(&self, topic: &Topic) -> BTreeSet<usize> {
-        let statement = &topic.statement;
-        let words = statement.all().into_iter().map(|word| FxBuildHasher.hash_one(word));
+        let words = topic.words().into_iter().map(|word| FxBuildHasher.hash_one(word));
         let keys = words.chain(topic.with_other_values());
         keys.filter_map(|key| self.places.get(&key)).flatten().copied().collect()
     }
@@ -139,13 +130,11 @@ impl TopicIndex {
 
 /// Returns the relation of a newer statement to an older one.
 pub fn relation(old: &Topic, new: &Topic) -> Relation {
-    let (old_tokens, new_tokens) = (&old.tokens, &new.tokens);
-    let (old, new) = (&old.statement, &new.statement);
     let has = |word: &String| new.positive.contains(word) || new.negative.contains(word);
     if !old.positive.iter().chain(&old.negative).any(has) {
         return Relation::Unrelated;
     }
-    let (old_words, new_words) = (old.all(), new.all());
+    let (old_words, new_words) = (old.words(), new.words());
     let common = old_words.intersection(&new_words).count();
     let union = old_words.union(&new_words).count();
     let (share, contained) = (common as f64 / union as f64, common as f64 / old_words.len() as f64);
@@ -155,7 +144,7 @@ pub fn relation(old: &Topic, new: &Topic) -> Relation {
     let opposed = strong(&old.positive, &new.negative) + strong(&old.negative, &new.positive);
     let agreed = strong(&old.positive, &new.positive) + strong(&old.negative, &new.negative);
     let asks = old.is_question || new.is_question;
-    let is_opposite = opposed > 0 && opposed >= agreed && share >= SAME || has_other_value(old_tokens, new_tokens);
+    let is_opposite = opposed > 0 && opposed >= agreed && share >= SAME || gives_other_value(old, new);
     if is_opposite && !asks {
         return Relation::Opposite;
     }
@@ -167,7 +156,7 @@ pub fn relation(old: &Topic, new: &Topic) -> Relation {
 /// Returns true if a statement may say nothing that another one does not say in other words: it shares enough words, has no critical fact
 /// of its own, and is not against it.
 pub fn may_be_contained(statement: &Topic, other: &Topic) -> bool {
-    let (words, others) = (statement.statement.all(), other.statement.all());
+    let (words, others) = (statement.words(), other.words());
     let common = words.intersection(&others).count();
     let has_fact = |token: &Token| other.tokens.iter().any(|known| known.is_fact && known.plain == token.plain);
     common >= SHARED_WORDS
@@ -178,11 +167,7 @@ pub fn may_be_contained(statement: &Topic, other: &Topic) -> bool {
 
 /// Returns true if a newer statement has the words of an older one but for one value.
 pub fn gives_other_value(old: &Topic, new: &Topic) -> bool {
-    has_other_value(&old.tokens, &new.tokens)
-}
-
-/// Returns true if two statements have equal words but for one value.
-fn has_other_value(old: &[Token], new: &[Token]) -> bool {
+    let (old, new) = (&old.tokens, &new.tokens);
     if old.len() != new.len() {
         return false;
     }
@@ -219,16 +204,15 @@ pub(super) fn split_context(text: &str) -> (&str, &str) {
 }
 
 fn missing_facts(old: &str, new: &str) -> Vec<String> {
-    let (old_tokens, new_tokens) = (tokens(split_context(old).0), tokens(split_context(new).0));
-    let (was, is) = (Statement::new(&old_tokens), Statement::new(&new_tokens));
+    let [was, is] = [old, new].map(|text| Topic::of(tokens(split_context(text).0)));
     let is_opposed = |plain: &String| {
         (was.positive.contains(plain) && is.negative.contains(plain))
             || (was.negative.contains(plain) && is.positive.contains(plain))
     };
-    let replaced = has_other_value(&old_tokens, &new_tokens);
+    let replaced = gives_other_value(&was, &is);
     let lower = new.to_lowercase();
     let mut missing: Vec<String> = Vec::new();
-    for token in old_tokens.iter().filter(|token| token.is_fact) {
+    for token in was.tokens.iter().filter(|token| token.is_fact) {
         let bare = token.plain.trim_matches('`');
         if !replaced && !lower.contains(bare) && !is_opposed(&token.plain) && !missing.contains(&token.written) {
             missing.push(token.written.clone());
