@@ -396,7 +396,7 @@ fn whole(path: &Path) -> (Analysis, Vec<String>) {
     let session =
         workspace::load(&RealDisk, &Cache::default(), &ClaudeCode, path, "session".into()).expect("the session is read");
     let window = ClaudeCode.window(&session);
-    let mut reading = engine::read(session, window, &ReadSettings::default());
+    let mut reading = engine::read(session, |_| window, &ReadSettings::default(), &Default::default());
     reading.window.blocks = reading.session.blocks.iter().map(|block| block.number).collect();
     let bytes = fs::read(path).expect("the session is read");
     let rows = bytes.split(|byte| *byte == b'\n');

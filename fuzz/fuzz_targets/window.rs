@@ -41,6 +41,6 @@ fuzz_target!(|lines: Vec<Line>| {
         seen.sort_unstable();
         assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "a block stands in the window twice");
         assert!(seen.last().is_none_or(|last| *last as usize <= session.blocks.len()));
-        read(session, window, &ReadSettings::default());
+        read(session, |_| window, &ReadSettings::default(), &Default::default());
     }
 });

@@ -108,7 +108,7 @@ impl<'a> Workspace<'a> {
         let window = |session: &Session| provider.window(session);
         let logged = planning::logged_costs(&session, &history);
         let mut reading = match whole(&session) {
-            true => engine::read_changed(session, window, settings, &logged),
+            true => engine::read(session, window, settings, &logged),
             false => engine::outline(session, window, settings, &logged),
         };
         reading.known = known;

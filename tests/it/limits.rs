@@ -48,7 +48,7 @@ fn a_manifest_keeps_to_its_tokens() {
         let provider = PROVIDERS.iter().find(|provider| format == FileKind::Session(provider.name())).unwrap_or(&PROVIDERS[0]);
         let session = workspace::load(&RealDisk, &Cache::default(), *provider, &file, "id".into()).unwrap();
         let window = provider.window(&session);
-        let reading = engine::read(session, window, &ReadSettings::default());
+        let reading = engine::read(session, |_| window, &ReadSettings::default(), &Default::default());
         let advice = Advice {
             rules: &Rules::default(),
             prices: &Prices::default(),

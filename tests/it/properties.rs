@@ -194,7 +194,7 @@ proptest! {
         let sent: Vec<BlockNumber> =
             messages.iter().flat_map(|message| &message.parts).flat_map(|part| part.blocks()).collect();
         prop_assert_eq!(&window.blocks, &sent);
-        let reading = read(session, window, &ReadSettings::default());
+        let reading = read(session, |_| window, &ReadSettings::default(), &Default::default());
         prop_assert!(reading.percent() >= 0.0);
     }
 
@@ -239,7 +239,7 @@ proptest! {
             for (provider, rows) in PROVIDERS.iter().zip(ROWS) {
                 let session = session(*provider, rows.as_bytes());
                 let window = provider.window(&session);
-                let reading = read(session, window, &ReadSettings::default());
+                let reading = read(session, |_| window, &ReadSettings::default(), &Default::default());
                 if let Ok(numbers) = selector.select(&reading) {
                     prop_assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
                     prop_assert!(numbers.iter().all(|number| reading.block(*number).is_some()));

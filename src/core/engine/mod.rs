@@ -24,7 +24,7 @@ pub use analysis::choices::{Choice, choices, chosen_options, item_ranges, items}
 pub use analysis::never_stale::{LEAST_BYTES, instructs, is_compacted, is_newest_prompt, is_rejection, is_said};
 pub use analysis::staleness_limits::{PERISHABLE, StalePolicy, StalenessLimit};
 pub use analysis::states::{TRANSITIONS, Transition, lifecycle};
-pub use analysis::{Analysis, ReadSettings, outline, read, read_changed, read_with, unbilled_costs};
+pub use analysis::{Analysis, ReadSettings, outline, read, unbilled_costs};
 pub use content::encoded::without_data;
 pub use content::terms::terms as terms_of;
 pub use content::{counts, measure, preview};

@@ -20,7 +20,7 @@ const ROWS: &str = concat!(
 
 fn reading(bytes: &[u8]) -> Analysis {
     let session = parse_session(&ClaudeCode, "S".to_owned(), bytes);
-    engine::read_with(session, |session| ClaudeCode.window(session), &ReadSettings::default())
+    engine::read(session, |session| ClaudeCode.window(session), &ReadSettings::default(), &Default::default())
 }
 
 /// Applies a plan to a session in memory and returns the resulting bytes.

@@ -32,7 +32,7 @@ impl PlanCache for NoCache {
 impl Medium {
     pub fn new(provider: &'static dyn ProviderAdapter, bytes: Vec<u8>) -> Medium {
         let session = parse_session(provider, "s".to_owned(), &bytes);
-        let reading = engine::read_with(session, |session| provider.window(session), &ReadSettings::default());
+        let reading = engine::read(session, |session| provider.window(session), &ReadSettings::default(), &Default::default());
         Medium { provider, bytes, reading, history: History::default() }
     }
 

@@ -50,7 +50,7 @@ fn an_outline_says_what_a_reading_says() {
         let settings = ReadSettings::default();
         let window = |session: &Session| provider.window(session);
         let outline = engine::outline(fresh(&fixture), window, &settings, &FxHashMap::default());
-        let reading = engine::read_with(fresh(&fixture), window, &settings);
+        let reading = engine::read(fresh(&fixture), window, &settings, &Default::default());
         let fixture = fixture.display();
         assert_eq!(outline.window, reading.window, "{fixture}");
         assert_eq!(outline.turns.len(), reading.turns.len(), "{fixture}");
@@ -198,7 +198,7 @@ fn totals_and_bills_agree_with_the_whole_reading() {
         let session = fresh(&fixture);
         let window = provider.window(&session);
         assert_eq!(totals.capacity_tokens, session.capacity, "{}", fixture.display());
-        let reading = engine::read(session, window, &ReadSettings::default());
+        let reading = engine::read(session, |_| window, &ReadSettings::default(), &Default::default());
         let main = reading.session.rows.iter().any(|row| !row.sidechain && row.usage.is_some());
         if main {
             assert_eq!(*totals.model, *reading.model, "{}", fixture.display());

@@ -61,13 +61,8 @@ pub struct Analysis {
     pub known: Known,
 }
 
-/// Analyzes a session. `window` comes from the provider: the blocks that would be sent.
-pub fn read(session: Session, window: Window, settings: &ReadSettings) -> Analysis {
-    read_with(session, |_| window, settings)
-}
-
 /// Makes a cheap partial analysis, turns and window only: nothing has a price, a use, a state or a topic, and of
-/// the zones only cold storage is sure. `logged` is that of [`read_changed`].
+/// the zones only cold storage is sure. `logged` is that of [`read`].
 pub fn outline(
     mut session: Session,
     window: impl FnOnce(&Session) -> Window,
@@ -91,14 +86,9 @@ fn levels(session: &mut Session, logged: &FxHashMap<usize, f64>) {
     }
 }
 
-/// As [`read`], but computes the window in parallel with the steps that do not depend on it.
-pub fn read_with(session: Session, window: impl FnOnce(&Session) -> Window + Send, settings: &ReadSettings) -> Analysis {
-    read_changed(session, window, settings, &FxHashMap::default())
-}
-
-/// As [`read_with`], for a session with shortened blocks. `logged` has the costs of these in tokens, by the index of each: they follow from
-/// the bills of their contents before.
-pub fn read_changed(
+/// Analyzes a session. `window` comes from the provider: the blocks that would be sent. `logged` has the costs of shortened blocks in
+/// tokens, by the index of each: they follow from the bills of their contents before.
+pub fn read(
     mut session: Session,
     window: impl FnOnce(&Session) -> Window + Send,
     settings: &ReadSettings,

@@ -41,7 +41,7 @@ fn session(blocks: &[(Role, &str, bool)]) -> (Analysis, Contents) {
     }
     let window =
         Window { blocks: (1..=blocks.len() as u32).collect(), rows: (0..blocks.len() as u32).collect(), ..Window::default() };
-    (read(session, window, &ReadSettings::default()), contents)
+    (read(session, |_| window, &ReadSettings::default(), &Default::default()), contents)
 }
 
 /// Returns only the letters and digits of a sentence.
