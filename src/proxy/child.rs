@@ -5,11 +5,11 @@ use super::server::{self, Options};
 use super::state::State;
 use super::upstream::{self, Bases};
 use super::{control, secret};
-use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, ErrorKind, files, misuse};
 use crate::commands::proxy::ProxyStatus;
 use crate::commands::run::Arguments;
 use crate::provider::{Launch, REDIRECTED, Redirection, Route, redirection};
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
@@ -23,13 +23,13 @@ const BILLS: u32 = 40;
 /// Errors: the program is unknown or cannot be started, or the proxy cannot.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
     let (Some(program), own) = (arguments.command.first(), arguments.command.get(1..).unwrap_or_default()) else {
-        return Err(CommandError::new(ErrorKind::Usage, anyhow!("no client is given")));
+        return Err(misuse!("no client is given"));
     };
     let name = Path::new(program).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let redirect = |url: &str| {
         redirection(&name, url).ok_or_else(|| {
             let known = REDIRECTED.join(", ");
-            CommandError::new(ErrorKind::Usage, anyhow!("'{name}' is not a client that aperture can start behind the proxy"))
+            misuse!("'{name}' is not a client that aperture can start behind the proxy")
                 .hint(format!("known clients: {known}; for others start `aperture proxy` and set their base URL"))
         })
     };
@@ -134,8 +134,7 @@ fn start(env: &Env, program: &str, own: &[String], changes: &Redirection) -> Res
     command.envs(changes.variables.iter().chain(&direct(env)).map(|(name, value)| (name, value)));
     let signals = Signals::catch();
     let child = command.spawn().with_context(|| format!("cannot start {program}"));
-    let child =
-        child.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that it is installed and in PATH"))?;
+    let child = child.map_err(|error| CommandError::refused(error).hint("check that it is installed and in PATH"))?;
     let status = signals.wait(child).context("cannot wait for the client");
     status.map(exit_code).map_err(|error| CommandError::new(ErrorKind::Internal, error))
 }

@@ -34,7 +34,7 @@ pub use page::serve as serve_page;
 pub use state::with_sessions;
 pub use upstream::{Bases, Upstream, base as base_url};
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind, misuse, refusal};
 use crate::commands::proxy::{
     Action, Arguments, ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatus, ProxyStatusReport,
 };
@@ -81,7 +81,7 @@ pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         Some(Action::Explain { number }) => {
             // Two proxies that run at the same time can have equal numbers: the newer one counts.
             let request = requests(env)?.into_iter().rfind(|request| request.number == *number).ok_or_else(|| {
-                CommandError::new(ErrorKind::Refused, anyhow!("there is no request {number}, or it is no longer listed"))
+                refusal!("there is no request {number}, or it is no longer listed")
                     .hint("to list the newest ones: aperture proxy requests")
             })?;
             let difference = request.record.as_ref().and_then(|directory| body_difference(env, directory, request.number));
@@ -107,10 +107,8 @@ fn body_difference(env: &Env, directory: &Path, request: u64) -> Option<String> 
 }
 
 fn running(env: &Env) -> Result<State, CommandError> {
-    State::running(env)?.ok_or_else(|| {
-        CommandError::new(ErrorKind::Refused, anyhow!("no proxy is running"))
-            .hint("to start one: aperture proxy, or aperture run -- claude")
-    })
+    State::running(env)?
+        .ok_or_else(|| refusal!("no proxy is running").hint("to start one: aperture proxy, or aperture run -- claude"))
 }
 
 /// Returns the newest requests, the oldest first: those of the proxy that runs, and those in the log.
@@ -156,7 +154,7 @@ fn listen(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     if let Some(directory) = &arguments.record {
         let made = crate::app::files::make_directory(&env.directory.join(directory));
-        made.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("choose a directory that you may write to"))?;
+        made.map_err(|error| CommandError::refused(error).hint("choose a directory that you may write to"))?;
     }
     let options = Options {
         listen: arguments.listen,
@@ -195,7 +193,7 @@ fn hide_panics() {
 
 /// Returns the token that requests need, if other machines may connect.
 fn token(env: &Env, arguments: &Arguments) -> Result<Option<String>, CommandError> {
-    let usage = |text: String, hint: &str| Err(CommandError::new(ErrorKind::Usage, anyhow!(text)).hint(hint));
+    let usage = |text: String, hint: &str| Err(misuse!(text).hint(hint));
     if !arguments.allow_remote {
         if is_loopback(arguments.listen) {
             return Ok(None);

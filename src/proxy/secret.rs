@@ -1,7 +1,7 @@
 //! The secret path segment that proves that a request is the user's: the names in a request can be chosen by anyone who reaches the port.
 
 use super::control::is_equal;
-use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, ErrorKind, files, misuse};
 use crate::workspace::is_alive;
 use anyhow::anyhow;
 use hyper::Uri;
@@ -34,8 +34,8 @@ pub fn chosen(env: &Env) -> Result<Option<String>, CommandError> {
     if is_usable(secret) {
         return Ok(Some(secret.to_owned()));
     }
-    let error = anyhow!("the secret in {VARIABLE} cannot be used");
-    Err(CommandError::new(ErrorKind::Usage, error).hint(format!("choose at least {SHORTEST} of the characters A-Z a-z 0-9 - _")))
+    Err(misuse!("the secret in {VARIABLE} cannot be used")
+        .hint(format!("choose at least {SHORTEST} of the characters A-Z a-z 0-9 - _")))
 }
 
 fn is_usable(secret: &str) -> bool {

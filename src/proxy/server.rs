@@ -102,9 +102,8 @@ pub struct Server {
 /// Errors: the address is in use, or the runtime cannot be started.
 pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let listen = options.listen;
-    let refused = |error: anyhow::Error| {
-        CommandError::new(ErrorKind::Refused, error).hint("choose another address: aperture proxy --listen 127.0.0.1:0")
-    };
+    let refused =
+        |error: anyhow::Error| CommandError::refused(error).hint("choose another address: aperture proxy --listen 127.0.0.1:0");
     let upstream = Upstream::new(&options.upstream, &|name| child::value(env, name))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the proxy").map_err(|error| CommandError::new(ErrorKind::Internal, error))?;

@@ -93,7 +93,7 @@ impl State {
             anyhow::Ok(())
         };
         let written = write().with_context(|| format!("cannot write {}", path.display()));
-        written.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a writable directory"))
+        written.map_err(|error| CommandError::refused(error).hint("set APERTURE_HOME to a writable directory"))
     }
 
     pub fn url(&self) -> String {

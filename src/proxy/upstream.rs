@@ -2,7 +2,7 @@
 
 use super::body::{BodyError, RequestBody};
 use super::headers::is_loopback_name;
-use crate::app::{CommandError, ErrorKind};
+use crate::app::{CommandError, misuse};
 use crate::provider::Endpoint;
 use anyhow::{Context as _, anyhow};
 use hyper::body::Incoming;
@@ -140,8 +140,7 @@ impl Upstream {
         let check = |endpoint| proxies.intercept(&bases.of(endpoint).parse()?);
         let checked = [Endpoint::Anthropic, Endpoint::OpenAi, Endpoint::ChatGpt].map(check);
         if let [Err(error), Err(_), Err(_)] = checked {
-            return Err(CommandError::new(ErrorKind::Refused, error)
-                .hint("name a supported proxy, or except the host of the API: NO_PROXY"));
+            return Err(CommandError::refused(error).hint("name a supported proxy, or except the host of the API: NO_PROXY"));
         }
         Ok(Upstream {
             plain: OnceLock::new(),
@@ -259,8 +258,7 @@ impl Bases {
 pub fn base(text: &str) -> Result<String, CommandError> {
     if text.contains('@') {
         // The text is not repeated: it has a password.
-        let error = anyhow!("a base URL with a user or a password is not supported");
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("let the client send them in a header"));
+        return Err(misuse!("a base URL with a user or a password is not supported").hint("let the client send them in a header"));
     }
     let usable = text
         .parse::<Uri>()
@@ -268,9 +266,6 @@ pub fn base(text: &str) -> Result<String, CommandError> {
         .filter(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.query().is_none() && uri.authority().is_some());
     match usable {
         Some(_) => Ok(text.trim_end_matches('/').to_owned()),
-        None => {
-            let error = anyhow!("'{text}' is not the base URL of an API");
-            Err(CommandError::new(ErrorKind::Usage, error).hint("write it as https://host or https://host/path"))
-        }
+        None => Err(misuse!("'{text}' is not the base URL of an API").hint("write it as https://host or https://host/path")),
     }
 }

@@ -1,10 +1,9 @@
 //! Measures on the user's own sessions if vectors improve search: known items are titles, and the session that each is the title of.
 
 use super::worker::Workers;
-use crate::app::{CommandError, Env, ErrorKind, SidecarSettings};
+use crate::app::{CommandError, Env, SidecarSettings, misuse, refusal};
 use crate::commands::search::{known_items, rank_of};
 use crate::commands::sidecar::{SidecarEvalReport, WorkOptions};
-use anyhow::anyhow;
 
 const MOST_SEARCHES: usize = 100;
 /// The number of searches from which on the result counts, and the least gain of the mean reciprocal rank.
@@ -15,9 +14,8 @@ const LEAST_GAIN: f64 = 0.005;
 /// Errors: no model for vectors is configured, another worker runs, or the sessions cannot be searched.
 pub fn eval(env: &Env, settings: &SidecarSettings) -> Result<SidecarEvalReport, CommandError> {
     let Some(model) = &settings.embedding_model else {
-        let error = anyhow!("no model for vectors is configured");
         return Err(
-            CommandError::new(ErrorKind::Usage, error).hint("to use one: aperture config set sidecar.embedding_model NAME")
+            misuse!("no model for vectors is configured").hint("to use one: aperture config set sidecar.embedding_model NAME")
         );
     };
     let workers = Workers::new(env, settings)?;
@@ -28,7 +26,7 @@ pub fn eval(env: &Env, settings: &SidecarSettings) -> Result<SidecarEvalReport, 
     }
     let end = workers.run(WorkOptions::default(), true)?;
     if let Some(error) = end.error {
-        return Err(CommandError::new(ErrorKind::Refused, anyhow!(error)).hint("for its state: aperture sidecar"));
+        return Err(refusal!(error).hint("for its state: aperture sidecar"));
     }
     let mut report = SidecarEvalReport { searches: items.len() as u64, ..SidecarEvalReport::default() };
     let share = 1.0 / items.len().max(1) as f64;

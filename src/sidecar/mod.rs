@@ -6,11 +6,10 @@ mod client;
 mod eval;
 mod worker;
 
-use crate::app::{CommandError, Env, ErrorKind, SidecarSettings};
+use crate::app::{CommandError, Env, SidecarSettings, misuse, refusal};
 use crate::commands::sidecar::{Action, Arguments, SidecarQueueReport, SidecarReport, WorkOptions, queue_all};
 use crate::output::plural;
 use crate::store::{SIDECAR_FILE, SidecarStore};
-use anyhow::anyhow;
 use client::Client;
 use std::time::Duration;
 use worker::{End, Workers};
@@ -111,13 +110,12 @@ fn finish(env: &Env, end: &End) -> Result<(), CommandError> {
     env.print(&SidecarReport { done: Some(done), ..SidecarReport::stored(env, existing(env)?.as_ref())? })?;
     match &end.error {
         None => Ok(()),
-        Some(error) => Err(CommandError::new(ErrorKind::Refused, anyhow!(error.clone())).hint("for its state: aperture sidecar")),
+        Some(error) => Err(refusal!(error.clone()).hint("for its state: aperture sidecar")),
     }
 }
 
 fn unconfigured() -> CommandError {
-    CommandError::new(ErrorKind::Usage, anyhow!("no server for a sidecar is configured"))
-        .hint("to use one: aperture config set sidecar.url http://127.0.0.1:8080")
+    misuse!("no server for a sidecar is configured").hint("to use one: aperture config set sidecar.url http://127.0.0.1:8080")
 }
 
 /// Returns the settings with a server that may be asked.
@@ -129,8 +127,7 @@ fn allowed(env: &Env, options: WorkOptions) -> Result<SidecarSettings, CommandEr
     let settings = env.sidecar.clone();
     let url = settings.url.as_deref().unwrap_or_default();
     if !(client::is_loopback(url) || options.allow_remote || settings.allow_remote) {
-        let error = anyhow!("{url} is not on this machine");
-        return Err(CommandError::new(ErrorKind::Usage, error)
+        return Err(misuse!("{url} is not on this machine")
             .hint("texts of your sessions would be sent there, with credentials masked; to allow it: --allow-remote"));
     }
     Ok(settings)

@@ -142,8 +142,7 @@ struct Worker<'a> {
 impl<'a> Worker<'a> {
     fn new(env: Env, settings: &'a SidecarSettings, counts: &'a Counts) -> Result<Worker<'a>, CommandError> {
         let store = env.sidecar_store()?;
-        let client =
-            Client::new(&env, settings).map_err(|error| CommandError::new(ErrorKind::Usage, anyhow::Error::from(error)))?;
+        let client = Client::new(&env, settings).map_err(|error| CommandError::usage(anyhow::Error::from(error)))?;
         let started = env.current_time() - milliseconds(env.elapsed());
         Ok(Worker { env: env.beside(|_| {}), settings, store, client, counts, started, opened: None, turns: None })
     }
@@ -292,7 +291,7 @@ impl<'a> Worker<'a> {
         let identity = match self.env.disk.identify(&task.session) {
             Ok(identity) => identity,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(CommandError::new(ErrorKind::Refused, anyhow::Error::from(error))),
+            Err(error) => return Err(CommandError::refused(anyhow::Error::from(error))),
         };
         if task.task == SidecarTask::Embedding {
             return self.turn_text(task, identity);

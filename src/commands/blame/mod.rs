@@ -5,7 +5,7 @@ mod repository;
 
 pub use report::BlameReport;
 
-use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, files, misuse, refusal};
 use crate::engine::blame::{BlameLine, BlamedFile, FileEdit, attribute};
 use crate::model::paths::{relative, slashed};
 use crate::output::{plural, short_id};
@@ -14,7 +14,6 @@ use crate::text::names::{file_name, is_file_name, path_runs};
 use crate::text::sentence::sentences;
 use crate::text::shell::quoted_word;
 use crate::workspace::{Found, Project, absolute, file_edits, find_all, stated, subagents};
-use anyhow::anyhow;
 use rayon::prelude::*;
 use report::{BlameEdit, BlameNote, BlameRun};
 use repository::{KnownLine, Repository};
@@ -89,10 +88,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let count = subject.lines.len();
     let (first, last) = range.unwrap_or((1, count));
     if range.is_some() && last > count {
-        let error = anyhow!("{} has {}, not {last}", subject.name, plural(count as u64, "line"));
-        return Err(
-            CommandError::new(ErrorKind::Refused, error).hint(format!("for all of it: aperture blame {}", quoted_word(name)))
-        );
+        return Err(refusal!("{} has {}, not {last}", subject.name, plural(count as u64, "line"))
+            .hint(format!("for all of it: aperture blame {}", quoted_word(name))));
     }
     let sources = sources(env, &subject);
     let file = blamed(env, &subject, &sources);
@@ -125,7 +122,7 @@ fn place<'a>(env: &Env, arguments: &'a Arguments) -> Result<(&'a str, Option<Ran
     let exists = env.disk.identify(&env.directory.join(given)).is_ok();
     let with_line = given.rsplit_once(':').and_then(|(name, line)| Some((name, line.parse::<usize>().ok()?)));
     match with_line.filter(|(name, _)| !exists && !name.is_empty()) {
-        Some((_, 0)) => Err(CommandError::new(ErrorKind::Usage, anyhow!("lines are counted from 1"))),
+        Some((_, 0)) => Err(misuse!("lines are counted from 1")),
         Some((name, line)) => Ok((name, Some(arguments.lines.unwrap_or((line, line))))),
         None => Ok((given, arguments.lines)),
     }
@@ -134,7 +131,7 @@ fn place<'a>(env: &Env, arguments: &'a Arguments) -> Result<(&'a str, Option<Ran
 /// Reads the file, from git as far as it knows it.
 fn subject<'a>(env: &'a Env, given: &str, arguments: &Arguments) -> Result<Subject<'a>, CommandError> {
     let path = &env.directory.join(given);
-    let refused = |text: String| CommandError::new(ErrorKind::Refused, anyhow!(text));
+    let refused = |text: String| refusal!(text);
     if env.is_directory(path) {
         return Err(refused(format!("{} is a directory", path.display())).hint("name one of its files"));
     }
@@ -401,8 +398,9 @@ fn reason<'t>(answer: &'t str, file: &str) -> &'t str {
 /// Returns the notes of the commits that introduced attributed lines.
 fn notes(subject: &Subject<'_>, report: &BlameReport) -> Result<Vec<BlameNote>, CommandError> {
     let Some(repository) = &subject.repository else {
-        let error = anyhow!("{} is not in a git repository", subject.root.join(&subject.name).display());
-        return Err(CommandError::new(ErrorKind::Refused, error).hint("leave out --note"));
+        return Err(
+            refusal!("{} is not in a git repository", subject.root.join(&subject.name).display()).hint("leave out --note")
+        );
     };
     let mut texts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for run in &report.runs {

@@ -1,7 +1,6 @@
 //! A file in git: its repository, its text in a commit, and the commits that introduced its lines.
 
-use crate::app::{CommandError, Env, ErrorKind};
-use anyhow::anyhow;
+use crate::app::{CommandError, Env, refusal};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -58,8 +57,7 @@ impl<'a> Repository<'a> {
         let name = format!("{revision}^{{commit}}");
         let found = self.git(&["rev-parse", "--verify", "--quiet", "--end-of-options", &name]);
         let found = found.map_err(|_| {
-            let error = anyhow!("there is no commit '{revision}' in {}", self.root.display());
-            CommandError::new(ErrorKind::Refused, error).hint("to list the commits: git log --oneline")
+            refusal!("there is no commit '{revision}' in {}", self.root.display()).hint("to list the commits: git log --oneline")
         })?;
         Ok(String::from_utf8_lossy(&found).trim().to_owned())
     }

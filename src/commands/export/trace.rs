@@ -36,12 +36,7 @@ pub(super) struct Answer {
 }
 
 pub(super) enum Step {
-    /// Words of the user.
-    Prompt {
-        turn: u32,
-        time: Option<i64>,
-        text: String,
-    },
+    Prompt { turn: u32, time: Option<i64>, text: String },
     Answer(Box<Answer>),
 }
 

@@ -3,12 +3,11 @@
 use super::AddArguments;
 use super::report::{MemoryChangeReport, memory_changes_in_words};
 use super::run::{Memories, SCOPES, changed, check_text, file_named};
-use crate::app::{CommandError, ErrorKind};
+use crate::app::{CommandError, misuse, refusal};
 use crate::engine::memory::words::normalized;
 use crate::engine::memory::{PINNED_TOKENS, pinned_tokens};
 use crate::memory::{MemoryError, Tree};
 use crate::model::{Memory, MemoryActor, MemoryKind, MemoryScope, MemoryState};
-use anyhow::anyhow;
 
 /// Adds an entry with a text.
 /// Errors: the text is empty or holds a credential, the file has no such name, or as for a change.
@@ -55,7 +54,7 @@ pub fn edited(
         Some(text) => memories.env.text(text)?,
         None if file.is_some() => known.text.clone(),
         None if is_dry_run => {
-            return Err(CommandError::new(ErrorKind::Usage, anyhow!("a dry run needs the new text")));
+            return Err(misuse!("a dry run needs the new text"));
         }
         None => memories.env.edit(&known.text)?,
     };
@@ -98,8 +97,7 @@ pub fn pinned(memories: &Memories<'_>, id: &str, off: bool, is_dry_run: bool) ->
         let others = trees.iter().flat_map(Tree::memories).filter(is_other);
         let tokens = pinned_tokens(others.chain([&pinned]));
         if !off && tokens > PINNED_TOKENS {
-            let error = anyhow!("the pinned entries would have {tokens} tokens; they have at most {PINNED_TOKENS}");
-            return Err(CommandError::new(ErrorKind::Refused, error)
+            return Err(refusal!("the pinned entries would have {tokens} tokens; they have at most {PINNED_TOKENS}")
                 .hint("shorten its text with `aperture memory edit`, or unpin another one with `aperture memory pin ID --off`"));
         }
         tree.set(pinned)?;

@@ -24,7 +24,7 @@ pub fn run(memories: &Memories<'_>, format: &str, output: Option<&Path>, is_dry_
         return env.print(&report);
     };
     let path = env.directory.join(output);
-    let failed = |what: &'static str| move |error: anyhow::Error| CommandError::new(ErrorKind::Refused, error).hint(what);
+    let failed = |what: &'static str| move |error: anyhow::Error| CommandError::refused(error).hint(what);
     let before = files::text(env.disk, &path)
         .with_context(|| format!("cannot read {}", path.display()))
         .map_err(failed("name a text file that you may read"))?;

@@ -3,11 +3,10 @@
 
 use super::report::MemoryChangeReport;
 use super::run::{Memories, problems, word};
-use crate::app::{CommandError, ErrorKind};
+use crate::app::{CommandError, misuse, refusal};
 use crate::memory::{MemoryError, MemoryProject, Tree, worked_files};
 use crate::model::MemoryScope;
 use crate::workspace::{absolute, named_directory};
-use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -31,13 +30,13 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
         return memories.print(MemoryChangeReport { done, dry_run: is_dry_run, ..MemoryChangeReport::default() });
     }
     if memories.project.sessions.is_some() {
-        let error = anyhow!("a folder of sessions is not a project");
-        return Err(CommandError::new(ErrorKind::Usage, error)
+        return Err(misuse!("a folder of sessions is not a project")
             .hint("name the project directory: aperture memory init --in-project --project DIRECTORY"));
     }
     if !env.is_directory(&memories.project.root) {
-        let error = anyhow!("{} is not a directory", memories.project.root.display());
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("name the project directory, or create it"));
+        return Err(
+            misuse!("{} is not a directory", memories.project.root.display()).hint("name the project directory, or create it")
+        );
     }
     let old = memories.read(MemoryScope::Project)?;
     let entries = writable(&old)?;
@@ -75,17 +74,14 @@ pub fn take_over(memories: &Memories<'_>, from: &Path, is_dry_run: bool) -> Resu
     let other = memories.of(if has_own { own } else { memories.project_at(&directory) });
     let place = other.place(MemoryScope::Project);
     if place == memories.place(MemoryScope::Project) {
-        let error = anyhow!("{} is this project", directory.display());
-        return Err(
-            CommandError::new(ErrorKind::Usage, error).hint("name the directory that the project had before it was moved")
-        );
+        return Err(misuse!("{} is this project", directory.display())
+            .hint("name the directory that the project had before it was moved"));
     }
     let old = other.read(MemoryScope::Project)?;
     let entries = writable(&old)?;
     if entries == 0 {
-        let error = anyhow!("{} has no memories: {} has no entry", directory.display(), place.directory.display());
         let hint = format!("to learn from its sessions: aperture memory learn --project {}", word(&directory));
-        return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
+        return Err(refusal!("{} has no memories: {} has no entry", directory.display(), place.directory.display()).hint(hint));
     }
     let updated = memories.change(MemoryScope::Project, is_dry_run, &mut |tree| Ok(tree.take_from(&old)?))?;
     let hints = vec![format!("the old tree stays in {}", place.directory.display())];

@@ -5,13 +5,12 @@ use super::init::offer;
 use super::learning::Learning;
 use super::report::{MemoryFileCounts, MemoryListReport, MemoryStatsReport, MemoryTree, MemoryTreesReport};
 use super::run::{Memories, SCOPES, file_named, problems};
-use crate::app::{CommandError, ErrorKind};
+use crate::app::{CommandError, refusal};
 use crate::engine::memory::markdown::parse_name;
 use crate::engine::o200k;
 use crate::memory::Tree;
 use crate::model::{Memory, MemoryFile, MemoryKind, MemoryScope, MemoryState};
 use crate::workspace::{find_all, find_in_folder};
-use anyhow::anyhow;
 use std::collections::BTreeSet;
 
 /// Prints the trees.
@@ -130,8 +129,7 @@ pub fn show(memories: &Memories<'_>, names: &[String]) -> Result<(), CommandErro
             report.problems.extend(problems(&tree.problems).into_iter().filter(|problem| is_it(&problem.path)));
         }
         if report.memories.len() == before && report.problems.is_empty() {
-            let error = anyhow!("the memory file {} has no entries", file.path());
-            return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the files: aperture memory"));
+            return Err(refusal!("the memory file {} has no entries", file.path()).hint("to list the files: aperture memory"));
         }
     }
     memories.env.print(&report)

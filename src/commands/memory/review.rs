@@ -4,14 +4,13 @@ use super::ReviewArguments;
 use super::questions::{ask, can_ask};
 use super::report::{MemoryChangeReport, MemoryContradiction, MemoryDuplicate, MemoryLoss, MemoryReviewReport};
 use super::run::{Memories, changed};
-use crate::app::{CommandError, ErrorKind};
+use crate::app::{CommandError, misuse};
 use crate::engine::memory::merge::{newest, united};
 use crate::engine::memory::topic::{Topic, carried_over_all, may_be_contained};
 use crate::engine::memory::{may_be_told, order_by_worth};
 use crate::engine::sidecar::{SidecarTask, comparison_address};
 use crate::memory::{MemoryError, Tree};
 use crate::model::{Memory, MemoryActor, MemoryId, MemoryKind, MemoryScope, MemoryState};
-use anyhow::anyhow;
 
 /// Maximum number of questions at a time, the most useful first.
 pub const QUESTIONS: usize = 7;
@@ -22,8 +21,8 @@ pub fn run(memories: &Memories<'_>, arguments: &ReviewArguments) -> Result<(), C
     let report = if let [first, second] = arguments.merge.as_slice() {
         merged(memories, first, second, is_dry_run)?
     } else if !arguments.merge.is_empty() {
-        let error = anyhow!("{} entries are named; two are merged", arguments.merge.len());
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("aperture memory review --merge 12 14 keeps 12"));
+        return Err(misuse!("{} entries are named; two are merged", arguments.merge.len())
+            .hint("aperture memory review --merge 12 14 keeps 12"));
     } else if !arguments.accept.is_empty() {
         accepted(memories, &arguments.accept, is_dry_run)?
     } else if !arguments.reject.is_empty() {
@@ -47,8 +46,7 @@ pub fn run(memories: &Memories<'_>, arguments: &ReviewArguments) -> Result<(), C
 pub fn merged(memories: &Memories<'_>, first: &str, second: &str, is_dry_run: bool) -> Result<MemoryChangeReport, CommandError> {
     let (first, second) = (memories.find(first)?, memories.find(second)?);
     if first.scope != second.scope || first.id == second.id {
-        let error = anyhow!("'{}' and '{}' cannot be merged", first.name(), second.name());
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("name two entries of one tree"));
+        return Err(misuse!("'{}' and '{}' cannot be merged", first.name(), second.name()).hint("name two entries of one tree"));
     }
     let updated = memories.change(first.scope, is_dry_run, &mut |tree| merge(tree, first.id, second.id))?;
     Ok(changed(format!("{} merged into {}", second.name(), first.name()), updated, is_dry_run))
@@ -157,8 +155,7 @@ fn decide(
     let found: Vec<Memory> = names.iter().map(|name| memories.find(name)).collect::<Result<_, _>>()?;
     let Some(scope) = found.first().map(|memory| memory.scope) else { return Err(MemoryError::NothingToUndo.into()) };
     if found.iter().any(|memory| memory.scope != scope) {
-        let error = anyhow!("entries of the project and of the user are reviewed separately");
-        return Err(CommandError::new(ErrorKind::Usage, error));
+        return Err(misuse!("entries of the project and of the user are reviewed separately"));
     }
     let updated =
         memories.change(scope, is_dry_run, &mut |tree| found.iter().try_for_each(|memory| decision(tree, memory.id)))?;

@@ -2,7 +2,7 @@
 
 use super::report::{MemoryChangeReport, MemoryProblem};
 use super::{Action, Arguments, compose, entries, export, init, learn, list, log, review, search, why};
-use crate::app::{CommandError, Env, ErrorKind, may_read, next_step_at};
+use crate::app::{CommandError, Env, ErrorKind, may_read, misuse, next_step_at, refusal};
 use crate::engine::mask;
 use crate::engine::memory::markdown::parse_name;
 use crate::engine::memory::words::holds_secret;
@@ -11,7 +11,6 @@ use crate::model::{Actor, Memory, MemoryActor, MemoryFile, MemoryId, MemoryRead,
 use crate::store::Store;
 use crate::text::shell::quoted_word;
 use crate::workspace::{Project, named_directory};
-use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -75,7 +74,7 @@ pub fn change(env: &Env, project: &Path, arguments: &Arguments) -> Result<Memory
         Some(Action::Review(review)) if !review.reject.is_empty() => {
             execute(&|memories| review::rejected(memories, &review.reject, review.dry_run))
         }
-        _ => Err(CommandError::new(ErrorKind::Refused, anyhow!("the model cannot change memories in this way"))),
+        _ => Err(refusal!("the model cannot change memories in this way")),
     }
 }
 
@@ -101,8 +100,7 @@ impl<'a> Memories<'a> {
         if project.is_none() || env.is_directory(&directory) || memories.is_known(&directory) {
             return Ok(memories);
         }
-        let error = anyhow!("{} is not a directory", directory.display());
-        Err(CommandError::new(ErrorKind::Usage, error).hint("name a project directory or a folder of sessions"))
+        Err(misuse!("{} is not a directory", directory.display()).hint("name a project directory or a folder of sessions"))
     }
 
     /// Returns true if a directory that does not exist was a project: it has memories, or a session was started in it.
@@ -260,9 +258,8 @@ impl<'a> Memories<'a> {
             (Some(id), _) => vec![(MemoryScope::Project, id), (MemoryScope::User, id)],
             (None, Some(wanted)) => vec![wanted],
             (None, None) => {
-                let error = anyhow!("'{name}' is not the name of a memory");
                 let hint = "write a number that `aperture memory list` prints, such as 12, memory-12 or user-3";
-                return Err(CommandError::new(ErrorKind::Usage, error).hint(hint));
+                return Err(misuse!("'{name}' is not the name of a memory").hint(hint));
             }
         };
         for (scope, id) in candidates {
@@ -320,7 +317,7 @@ pub fn file_named(name: &str) -> Result<MemoryFile, CommandError> {
             Some((likeness, nearest)) if likeness > 0.75 => format!("did you mean '{nearest}'?"),
             _ => format!("one of {}, or TASK-workflow, such as release-workflow", known.join(", ")),
         };
-        CommandError::new(ErrorKind::Usage, anyhow!("there is no memory file '{name}'")).hint(hint)
+        misuse!("there is no memory file '{name}'").hint(hint)
     })
 }
 
@@ -329,15 +326,14 @@ pub fn check_text(text: &str) -> Result<(), CommandError> {
     /// The maximum length of an entry, in bytes.
     const LONGEST: usize = 4000;
     if text.trim().is_empty() {
-        return Err(CommandError::new(ErrorKind::Usage, anyhow!("the text is empty")));
+        return Err(misuse!("the text is empty"));
     }
     if text.len() > LONGEST {
-        let error = anyhow!("the text has {} bytes; a memory has at most {LONGEST}", text.len());
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("name the file that holds the details"));
+        return Err(misuse!("the text has {} bytes; a memory has at most {LONGEST}", text.len())
+            .hint("name the file that holds the details"));
     }
     if holds_secret(text) {
-        let error = anyhow!("the text contains a credential, and memories are read by models and kept in plain files");
-        return Err(CommandError::new(ErrorKind::Refused, error)
+        return Err(refusal!("the text contains a credential, and memories are read by models and kept in plain files")
             .hint("describe where the credential is kept instead, such as a variable"));
     }
     Ok(())

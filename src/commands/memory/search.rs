@@ -4,11 +4,10 @@ use super::learning::{Learning, searchable};
 use super::report::{MemoryHitLine, MemorySearchReport};
 use super::run::Memories;
 use super::{SearchArguments, list};
-use crate::app::{CommandError, ErrorKind};
+use crate::app::{CommandError, misuse};
 use crate::engine::memory::words::{content_words, plain_words};
 use crate::engine::search::{EarlierPassages, EarlierPlace, Query};
 use crate::model::Memory;
-use anyhow::anyhow;
 
 /// Prints the entries and the places in sessions that match.
 pub fn run(memories: &Memories<'_>, arguments: &SearchArguments) -> Result<(), CommandError> {
@@ -31,7 +30,7 @@ pub fn report(
 ) -> Result<MemorySearchReport, CommandError> {
     let wanted = content_words(query);
     if wanted.is_empty() {
-        return Err(CommandError::new(ErrorKind::Usage, anyhow!("the query has no words")));
+        return Err(misuse!("the query has no words"));
     }
     let mut known = list::all(memories)?.memories;
     known.retain(|memory| with_retired || !memory.state.is_retired());

@@ -7,7 +7,7 @@ pub use report::RecallReport;
 
 use super::scope::Scope;
 use super::{ChangeOptions, search};
-use crate::app::{CommandError, Env, ErrorKind, one_of, tokens};
+use crate::app::{CommandError, Env, one_of, refusal, tokens};
 use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, change, of_note};
 use crate::commands::memory::{self, Memories, MemorySearchReport};
 use crate::commands::sidecar::polish;
@@ -18,7 +18,6 @@ use crate::output::{ChangeReport, numbered, plural};
 use crate::store::{Store, StoredSession};
 use crate::text::shell::quoted_word;
 use crate::workspace::{Draft, NOTE, PlanError, SkipReason, Workspace, shorten};
-use anyhow::anyhow;
 use report::RecalledBlock;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -224,7 +223,7 @@ fn no_match(arguments: &Arguments) -> CommandError {
     let query = arguments.words();
     let hint = "to list the candidates: aperture blocks 'archived | compressed | cold'";
     let error = NothingToChange(format!("no archived, shortened or compacted content matches '{query}'"));
-    let error = CommandError::new(ErrorKind::Refused, error).hint(hint);
+    let error = CommandError::refused(error).hint(hint);
     match arguments.selector() {
         Some(_) => error.hint(format!("for blocks in the window: aperture show {}", quoted_word(&query))),
         None if Query::parse(&query).is_ok() => {
@@ -298,9 +297,9 @@ fn best_blocks(
     let count = tokens::most_within(arguments.max_tokens as usize, stretches.len(), text);
     if count == 0 && !stretches.is_empty() {
         let matching = plural(ranked.len() as u64, "block");
-        let error = anyhow!("{matching} with words of '{words}', but no part fits {} tokens", arguments.max_tokens);
         let enough = tokens::count(&text(1)).next_multiple_of(100);
-        return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("to print the best part: --max-tokens {enough}")));
+        return Err(refusal!("{matching} with words of '{words}', but no part fits {} tokens", arguments.max_tokens)
+            .hint(format!("to print the best part: --max-tokens {enough}")));
     }
     Ok((blocks(count), found.missing().into_iter().map(str::to_owned).collect()))
 }
@@ -346,9 +345,8 @@ fn not_removed(env: &Env, arguments: &Arguments) -> Result<CommandError, Command
     } else {
         format!("{} blocks in the window match", hits.len())
     };
-    let error = anyhow!("'{words}' is not in removed content; {blocks}: {}", numbered(&hits, LISTED));
     let best: Vec<String> = hits.iter().take(BEST).map(ToString::to_string).collect();
-    Ok(CommandError::new(ErrorKind::Refused, error)
+    Ok(refusal!("'{words}' is not in removed content; {blocks}: {}", numbered(&hits, LISTED))
         .hint(format!("to read the best: aperture show {}", best.join(" ")))
         .hint(format!("to search every session: aperture search {}", quoted_word(&words))))
 }
@@ -359,7 +357,7 @@ fn in_window(arguments: &Arguments, chosen: &BTreeSet<BlockNumber>) -> CommandEr
     let are = if chosen.len() == 1 { "is in the window as it was" } else { "are in the window as they were" };
     let error = NothingToChange(format!("{} {are}: nothing to recall", numbered(&chosen, LISTED)));
     let words = quoted_word(&arguments.words());
-    CommandError::new(ErrorKind::Refused, error).hint(format!("to read what the model has: aperture show {words}"))
+    CommandError::refused(error).hint(format!("to read what the model has: aperture show {words}"))
 }
 
 /// Returns the text of a note with the matches, and their number.

@@ -3,7 +3,7 @@
 use super::passage;
 use super::report::{RecallReport, RecalledTurn};
 use super::{Arguments, Quota};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env};
 use crate::commands::summary;
 use crate::engine::search::{Occurrences, Passage, PassageKind, Query};
 use crate::engine::summary::{TurnSummary, summarize};
@@ -23,7 +23,7 @@ impl From<TurnRequestError> for CommandError {
             TurnRequestError::Missing { .. } => "to list the latest turns: aperture summary".to_owned(),
             TurnRequestError::Budget { least, .. } => format!("to print it: --max-tokens {}", least.next_multiple_of(100)),
         };
-        CommandError::new(ErrorKind::Refused, error).hint(hint)
+        CommandError::refused(error).hint(hint)
     }
 }
 

@@ -1,7 +1,7 @@
 use super::index::{ask, asking_session, restore_originals, similarity};
 use super::report::{Coverage, ReplacedWord, SearchReport, SessionFound, TurnFound};
 use super::{Arguments, Scope, Sort, kind};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, misuse};
 use crate::commands::usage::{Day, check_client};
 use crate::engine::search::{Excerpt, HiddenValues, Query, QueryError, QueryField, without_fields};
 use crate::engine::{Selector, could_be_named, tokens};
@@ -56,7 +56,7 @@ pub fn found(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandEr
 pub fn no_match(report: &SearchReport) -> CommandError {
     let SearchReport { query, covered, .. } = report;
     let error = anyhow!("no match for '{query}' in {}", plural(covered.searched as u64, "session"));
-    let error = CommandError::new(ErrorKind::Refused, error);
+    let error = CommandError::refused(error);
     let hints = report.note_of_fields().into_iter().chain(report.hint.clone());
     hints.fold(error, CommandError::hint)
 }
@@ -147,7 +147,7 @@ fn report_with(env: &Env, arguments: &Arguments, has_vectors: Option<bool>) -> R
         _ => None,
     };
     let refused = |error: PatternError| {
-        let fault = CommandError::new(ErrorKind::Usage, anyhow!("cannot search for '{text}': {error}"));
+        let fault = misuse!("cannot search for '{text}': {error}");
         if matches!(error, PatternError::Everywhere) { fault.hint("to list all sessions: aperture sessions") } else { fault }
     };
     let pattern = pattern.transpose().map_err(refused)?;
@@ -156,9 +156,7 @@ fn report_with(env: &Env, arguments: &Arguments, has_vectors: Option<bool>) -> R
     let is_common = query.as_ref().is_some_and(Query::is_common);
     let pattern = if is_common { Some(Pattern::literal(&text, true).map_err(refused)?) } else { pattern };
     for (field, value) in query.iter().flat_map(|query| &query.fields) {
-        arguments
-            .take(*field, value)
-            .map_err(|error| CommandError::new(ErrorKind::Usage, anyhow!("{field}:{value}: {error}")))?;
+        arguments.take(*field, value).map_err(|error| misuse!("{field}:{value}: {error}"))?;
     }
     check_client(arguments.scope.client.as_deref())?;
     let files = files(env)?;
@@ -197,7 +195,7 @@ fn report_with(env: &Env, arguments: &Arguments, has_vectors: Option<bool>) -> R
 /// Errors: it has nothing to search for.
 pub fn parse(text: &str) -> Result<Query, CommandError> {
     Query::parse(text).map_err(|error| {
-        let fault = CommandError::new(ErrorKind::Usage, anyhow!("cannot search for '{text}': {error}"));
+        let fault = misuse!("cannot search for '{text}': {error}");
         fault.hint(match error {
             QueryError::Empty if text.trim().is_empty() => "to list all sessions: aperture sessions".to_owned(),
             QueryError::Empty => format!("to search for this very text: aperture search --literal {}", quoted_word(text)),
@@ -320,8 +318,7 @@ fn blocks(env: &Env, arguments: &Arguments) -> Result<Option<FxHashSet<u32>>, Co
         return Ok(None);
     }
     if env.session().is_none() {
-        let error = anyhow!("cannot search '{}' in every session: selectors name blocks of one", arguments.blocks.join(" "));
-        return Err(CommandError::new(ErrorKind::Usage, error)
+        return Err(misuse!("cannot search '{}' in every session: selectors name blocks of one", arguments.blocks.join(" "))
             .hint("name the session: -s ID; in every session: --role, --kind, --tool, --path"));
     }
     let selector = Selector::parse_all(&arguments.blocks).map_err(CommandError::from)?;

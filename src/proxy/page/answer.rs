@@ -1,14 +1,13 @@
 //! Answers of the page's server: files, requests, events.
 
 use super::guard::{CONTROL, Guard};
-use crate::app::{CommandError, Env, ErrorKind, Followed};
+use crate::app::{Env, Followed, refusal};
 use crate::commands::page::asset;
 use crate::commands::{Request as Command, RequestEffect};
 use crate::output::Report;
 use crate::proxy::body::{BodyError, ResponseBody};
 use crate::proxy::connection::Connection;
 use crate::proxy::forward::{json, of_type};
-use anyhow::anyhow;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Bytes, Frame};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -199,6 +198,6 @@ impl Body for Events {
 }
 
 fn error(status: StatusCode, message: &str) -> Response<ResponseBody> {
-    let report = CommandError::new(ErrorKind::Refused, anyhow!("{message}")).report();
+    let report = refusal!("{message}").report();
     json(status, report.json())
 }

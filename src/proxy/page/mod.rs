@@ -9,10 +9,10 @@ mod guard;
 use super::connection::{self, Connection};
 use super::secret;
 use super::server::Signals;
-use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, ErrorKind, files, misuse};
 use crate::commands::serve::Arguments;
 use answer::Page;
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -32,9 +32,8 @@ const RETRY_ACCEPT: Duration = Duration::from_millis(50);
 /// The session is not found, or the address is in use or not of this machine.
 pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if !super::is_loopback(arguments.listen) {
-        let error = anyhow!("{} is not a loopback address", arguments.listen);
         let hint = "the page is for this machine; from another one, use a tunnel: ssh -L 7000:127.0.0.1:PORT, with --allow-host localhost:7000";
-        return Err(CommandError::new(ErrorKind::Usage, error).hint(hint));
+        return Err(misuse!("{} is not a loopback address", arguments.listen).hint(hint));
     }
     let session = match (&arguments.session, env.session()) {
         // Without a session here, the page begins with the list.
@@ -45,9 +44,9 @@ pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the server").map_err(|error| CommandError::new(ErrorKind::Internal, error))?;
     let listener = runtime.block_on(TcpListener::bind(arguments.listen));
-    let listener = listener.with_context(|| format!("cannot listen on {}", arguments.listen)).map_err(|error| {
-        CommandError::new(ErrorKind::Refused, error).hint("choose another address: aperture serve --listen 127.0.0.1:0")
-    })?;
+    let listener = listener
+        .with_context(|| format!("cannot listen on {}", arguments.listen))
+        .map_err(|error| CommandError::refused(error).hint("choose another address: aperture serve --listen 127.0.0.1:0"))?;
     // Before anyone knows the address, so that the first signal ends the server as all others do.
     let signals = runtime.block_on(async { Signals::catch() })?;
     let address = listener.local_addr()?;
