@@ -11,7 +11,7 @@ use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Found, SecretMatch};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = help_text!("check"))]
@@ -97,7 +97,7 @@ fn check_all(env: &Env, arguments: &Arguments, limits: &CheckLimits) -> Result<V
     sessions.sort_by(|a, b| a.path.cmp(&b.path));
     bulk::visit(env, sessions, &mut |env, _| {
         let found = env.find(None)?;
-        let beside = check_files_beside(env, &found, &workspace::companions(env.disk, &found)?.files, limits)?;
+        let beside = check_files_beside(env, &found, limits)?;
         Ok(std::iter::once(check_session(env, found, limits)?).chain(beside).collect())
     })
 }
@@ -157,7 +157,7 @@ fn check_session(env: &Env, found: Found, limits: &CheckLimits) -> Result<Checke
 
 /// Returns the credentials in the files beside a session and in the sessions of its subagents: one entry for each file that has some.
 fn check_beside(env: &Env, found: &Found, limits: &CheckLimits) -> Result<Vec<CheckedSession>, CommandError> {
-    let mut checked = check_files_beside(env, found, &workspace::companions(env.disk, found)?.files, limits)?;
+    let mut checked = check_files_beside(env, found, limits)?;
     let secrets_only = CheckLimits { no_secrets: limits.no_secrets, ..CheckLimits::default() };
     for subagent in workspace::subagents(env.disk, found)?.into_iter().filter(|_| limits.no_secrets) {
         let named = env.name_of(&subagent.path, &subagent.location.id);
@@ -167,22 +167,18 @@ fn check_beside(env: &Env, found: &Found, limits: &CheckLimits) -> Result<Vec<Ch
     Ok(checked)
 }
 
-fn check_files_beside(
-    env: &Env,
-    found: &Found,
-    files: &[PathBuf],
-    limits: &CheckLimits,
-) -> Result<Vec<CheckedSession>, CommandError> {
+fn check_files_beside(env: &Env, found: &Found, limits: &CheckLimits) -> Result<Vec<CheckedSession>, CommandError> {
+    let files = workspace::companions(env.disk, found)?.files;
     let mut checked = Vec::new();
     if !limits.no_secrets || files.is_empty() {
         return Ok(checked);
     }
     let known = env.read_as_wanted(found.clone(), &|_| false)?.reading.known.clone();
     for path in files {
-        let matches = workspace::scan_companion(env.disk, path, &known)?;
+        let matches = workspace::scan_companion(env.disk, &path, &known)?;
         let findings = violations(&Checked { reading: None, secrets: &without_blocks(&matches), damage: &[] }, limits);
         if !findings.is_empty() {
-            let (session, path) = (found.location.id.clone(), relative(env, path));
+            let (session, path) = (found.location.id.clone(), relative(env, &path));
             checked.push(CheckedSession { session, path, findings, is_beside: true, ..CheckedSession::default() });
         }
     }

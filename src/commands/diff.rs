@@ -40,15 +40,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// Returns the differences.
 /// Errors: there is no such operation or snapshot.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<DiffReport, CommandError> {
-    let named = Named { session: None, from: arguments.from.as_deref(), to: arguments.to.as_deref() };
-    between(env, &named, arguments.full, arguments.stat)
+    let report = between(env, None, arguments.from.as_deref(), arguments.to.as_deref())?;
+    Ok(DiffReport { full: arguments.full, stat: arguments.stat, ..report })
 }
 
 /// Returns the differences between a point and now, one line per block.
 /// Errors: there is no such operation or snapshot.
 pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport, CommandError> {
-    let named = Named { session, from: Some(point), to: None };
-    between(env, &named, false, true)
+    Ok(DiffReport { stat: true, ..between(env, session, Some(point), None)? })
 }
 
 /// Returns the blocks added after a turn and those changed since it ended, one line per block.
@@ -94,20 +93,13 @@ pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<DiffRep
     })
 }
 
-/// Two points of a session, by name.
-struct Named<'a> {
-    session: Option<&'a str>,
-    from: Option<&'a str>,
-    to: Option<&'a str>,
-}
-
-fn between(env: &Env, named: &Named<'_>, full: bool, stat: bool) -> Result<DiffReport, CommandError> {
-    let workspace = env.open(named.session)?;
+fn between(env: &Env, session: Option<&str>, from: Option<&str>, to: Option<&str>) -> Result<DiffReport, CommandError> {
+    let workspace = env.open(session)?;
     let store = env.existing_store()?;
     let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
     let history = &workspace.history;
-    let first = named.from.map_or(Ok(0), |name| point(history, name))?;
-    let last = named.to.map(|name| point(history, name)).transpose()?;
+    let first = from.map_or(Ok(0), |name| point(history, name))?;
+    let last = to.map(|name| point(history, name)).transpose()?;
     if last.is_some_and(|last| last < first) {
         return Err(misuse!("the second point is before the first one").hint("name the older one first"));
     }
@@ -118,8 +110,8 @@ fn between(env: &Env, named: &Named<'_>, full: bool, stat: bool) -> Result<DiffR
         blocks: draft.differences(first, last)?,
         tokens_before: tokens(Some(first)),
         tokens_after: tokens(last),
-        stat,
-        full,
+        stat: false,
+        full: false,
     })
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A session of a request that runs on many. It holds no content.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BulkSession {
     /// The session file, as it was found; `None` if it cannot be read or does not exist.
     pub found: Option<Found>,
@@ -40,15 +40,7 @@ impl BulkSession {
 
     fn unreadable(path: PathBuf, problem: String) -> BulkSession {
         let id = session_name(&path);
-        BulkSession {
-            found: None,
-            id,
-            provider: String::new(),
-            path,
-            title: String::new(),
-            is_blank: false,
-            problem: Some(problem),
-        }
+        BulkSession { id, path, problem: Some(problem), ..BulkSession::default() }
     }
 }
 
@@ -120,13 +112,10 @@ pub fn stored(env: &Env, store: &Store, options: &BulkOptions) -> Result<Vec<(Bu
         }
         // A file that cannot be read is a finding of the command, which has the log of the session.
         let session = file.map(|file| BulkSession { problem: None, ..file }).unwrap_or_else(|| BulkSession {
-            found: None,
             id: stored.session.clone(),
             provider: stored.provider.clone(),
             path: stored.path.clone(),
-            title: String::new(),
-            is_blank: false,
-            problem: None,
+            ..BulkSession::default()
         });
         selected.push((session, stored));
     }

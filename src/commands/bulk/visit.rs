@@ -142,18 +142,9 @@ pub fn reason(error: &CommandError) -> String {
 mod tests {
     use super::*;
     use std::cell::Cell;
-    use std::path::PathBuf;
 
     fn sessions(names: &[&str]) -> Vec<(BulkSession, ())> {
-        let session = |name: &&str| BulkSession {
-            found: None,
-            id: (*name).to_owned(),
-            provider: String::new(),
-            path: PathBuf::from(name),
-            title: String::new(),
-            is_blank: false,
-            problem: None,
-        };
+        let session = |name: &&str| BulkSession { id: (*name).to_owned(), path: name.into(), ..BulkSession::default() };
         names.iter().map(|name| (session(name), ())).collect()
     }
 

@@ -74,7 +74,7 @@ fn packed(file: Vec<u8>, to: &[String]) -> Result<Vec<u8>, CommandError> {
 }
 
 /// The result of an export.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct ExportReport {
     /// Format: `aperture`, `markdown`, `html`, `atif` or `otlp-json`.
     pub format: String,
@@ -137,22 +137,36 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     };
     let stored = stored(env, &store, arguments.session.as_deref())?.ok_or_else(nothing)?;
     settle(env, &store, &stored)?;
-    let path = env.directory.join(&arguments.output);
-    if !arguments.force && env.disk.identify(&path).is_ok() {
-        return Err(exists(&path));
-    }
+    let path = new_file(env, arguments)?;
     let export = export(&store, &stored)?.ok_or_else(nothing)?;
-    let file = packed(export.pack()?, &arguments.to)?;
-    write(env, &path, &file)?;
-    env.print(&ExportReport {
-        format: arguments.format.name(),
-        session: export.session,
-        file: path.display().to_string(),
-        bytes: file.len() as u64,
+    let report = ExportReport {
         operations: export.history.operations.len(),
         values: export.values.len(),
         snapshots: export.history.snapshots.len(),
+        ..ExportReport::default()
+    };
+    finish(env, arguments, &path, export.pack()?, ExportReport { session: export.session, ..report })
+}
+
+/// Returns the path of the file to write.
+fn new_file(env: &Env, arguments: &Arguments) -> Result<PathBuf, CommandError> {
+    let path = env.directory.join(&arguments.output);
+    if !arguments.force && env.disk.identify(&path).is_ok() {
+        return Err(refusal!("{} exists", path.display()).hint("to replace it: --force"));
+    }
+    Ok(path)
+}
+
+/// Writes the file of one session, and prints the report with what is known of the file.
+fn finish(env: &Env, arguments: &Arguments, path: &Path, file: Vec<u8>, report: ExportReport) -> Result<(), CommandError> {
+    let file = packed(file, &arguments.to)?;
+    write(env, path, &file)?;
+    env.print(&ExportReport {
+        format: arguments.format.name(),
+        file: path.display().to_string(),
+        bytes: file.len() as u64,
         is_encrypted: !arguments.to.is_empty(),
+        ..report
     })
 }
 
@@ -163,10 +177,7 @@ fn run_form(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             misuse!("--format {} writes one session", arguments.format.name()).hint("name it by its id: aperture sessions")
         );
     }
-    let path = env.directory.join(&arguments.output);
-    if !arguments.force && env.disk.identify(&path).is_ok() {
-        return Err(exists(&path));
-    }
+    let path = new_file(env, arguments)?;
     let workspace = env.open(arguments.session.as_deref())?;
     let exported = || -> Result<forms::Exported<'_>, CommandError> {
         let steps = trace::steps(env, &workspace)?;
@@ -180,18 +191,8 @@ fn run_form(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         ExportFormat::Atif => json(exported()?.atif()),
         ExportFormat::OtlpJson => json(exported()?.otlp()),
     };
-    let file = packed(text.into_bytes(), &arguments.to)?;
-    write(env, &path, &file)?;
-    env.print(&ExportReport {
-        format: arguments.format.name(),
-        session: workspace.location.id.clone(),
-        file: path.display().to_string(),
-        bytes: file.len() as u64,
-        operations: 0,
-        values: 0,
-        snapshots: 0,
-        is_encrypted: !arguments.to.is_empty(),
-    })
+    let report = ExportReport { session: workspace.location.id.clone(), ..ExportReport::default() };
+    finish(env, arguments, &path, text.into_bytes(), report)
 }
 
 /// Writes one file for each session with operations, in a directory.
@@ -276,8 +277,4 @@ fn export(store: &Store, stored: &StoredSession) -> Result<Option<Export>, Comma
 fn write(env: &Env, path: &Path, file: &[u8]) -> Result<(), CommandError> {
     let written = files::write_private(env.disk, path, file).with_context(|| format!("cannot write {}", path.display()));
     written.map_err(CommandError::refused)
-}
-
-fn exists(path: &Path) -> CommandError {
-    refusal!("{} exists", path.display()).hint("to replace it: --force")
 }
