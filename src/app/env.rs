@@ -502,15 +502,20 @@ impl Env {
     /// Errors: another command holds the lock, or it cannot be created.
     pub fn lock(&self, path: &Path) -> Result<Box<dyn Send>, CommandError> {
         let name = self.keys.seal()?.hashed(path.as_os_str().as_encoded_bytes()).to_hex();
-        let file = self.store_directory()?.join("locks").join(&name.as_str()[..32]);
-        for _ in 0..LOCK_STEPS {
-            let what = || format!("cannot lock the session {}", session_name(path));
-            match self.disk.lock(&file).map_err(|error| CommandError::of_disk(error, what()))? {
+        let what = format!("the session {}", session_name(path));
+        self.lock_file(&name.as_str()[..32], LOCK_STEPS, &what, &format!("changing {what}"))
+    }
+
+    /// Takes one of aperture's own locks after at most `steps` attempts. The errors name what it locks, and what the other process does.
+    pub fn lock_file(&self, name: &str, steps: u32, what: &str, work: &str) -> Result<Box<dyn Send>, CommandError> {
+        let file = self.store_directory()?.join("locks").join(name);
+        for _ in 0..steps {
+            match self.disk.lock(&file).map_err(|error| CommandError::of_disk(error, format!("cannot lock {what}")))? {
                 Some(lock) => return Ok(lock),
                 None => wait(LOCK_STEP),
             }
         }
-        let error = anyhow!("another aperture process is changing the session {}", session_name(path));
+        let error = anyhow!("another aperture process is {work}");
         Err(CommandError::new(ErrorKind::Conflict, error).hint("try again when it is done"))
     }
 

@@ -363,21 +363,15 @@ fn with_lines_of(before: &str, after: &str) -> String {
 
 /// Sets a value.
 pub fn put(document: &mut DocumentMut, key: &str, value: Value) -> anyhow::Result<()> {
-    let keys = Key::parse(key)?;
-    let Some((last, tables)) = keys.split_last() else { return Err(anyhow!("the name of the setting is empty")) };
-    let mut table: &mut dyn TableLike = document.as_table_mut();
-    for key in tables {
-        let item = table.entry_format(key).or_insert_with(toml_edit::table);
-        table = item.as_table_like_mut().ok_or_else(|| anyhow!("{key} is a value, not a table"))?;
-    }
-    match table.get_mut(last.get()).and_then(Item::as_value_mut) {
+    let (table, last) = place(document, key, true)?;
+    match table.get_mut(&last).and_then(Item::as_value_mut) {
         Some(old) => {
             // Its comment stays.
             let decor = std::mem::take(old.decor_mut());
             *old = value;
             *old.decor_mut() = decor;
         }
-        None => drop(table.insert(last.get(), Item::Value(value))),
+        None => drop(table.insert(&last, Item::Value(value))),
     }
     Ok(())
 }
@@ -397,7 +391,7 @@ fn without(text: &str, key: &str) -> anyhow::Result<String> {
     let place = name.span().zip(item.as_value().and_then(Value::span)).filter(|_| parent.is_table());
     let Some((start, end)) = place.map(|(name, value)| (name.start, value.end)) else {
         return edited(text, &|document| {
-            let (table, last) = self::place(document, key)?;
+            let (table, last) = self::place(document, key, false)?;
             table.remove(&last).map(drop).ok_or_else(unset)
         });
     };
@@ -419,7 +413,7 @@ fn without(text: &str, key: &str) -> anyhow::Result<String> {
 
 /// Adds a value to a list, which need not exist.
 fn add(document: &mut DocumentMut, key: &str, value: &str) -> anyhow::Result<()> {
-    match place(document, key).ok().and_then(|(table, last)| table.get_mut(&last)) {
+    match place(document, key, false).ok().and_then(|(table, last)| table.get_mut(&last)) {
         None => put(document, key, Value::Array([value].into_iter().collect())),
         Some(item) => {
             let list = item.as_array_mut().ok_or_else(|| anyhow!("{key} is not a list"))?;
@@ -432,7 +426,7 @@ fn add(document: &mut DocumentMut, key: &str, value: &str) -> anyhow::Result<()>
 }
 
 fn remove(document: &mut DocumentMut, key: &str, value: &str) -> anyhow::Result<()> {
-    let (table, last) = place(document, key)?;
+    let (table, last) = place(document, key, false)?;
     let item = table.get_mut(&last).ok_or_else(|| anyhow!("{key} is not set"))?;
     let list = item.as_array_mut().ok_or_else(|| anyhow!("{key} is not a list"))?;
     let before = list.len();
@@ -440,14 +434,18 @@ fn remove(document: &mut DocumentMut, key: &str, value: &str) -> anyhow::Result<
     if list.len() == before { Err(anyhow!("{key} does not have {value}")) } else { Ok(()) }
 }
 
-/// Returns the table of a setting, which must exist, and the name of the setting in it.
-fn place<'d>(document: &'d mut DocumentMut, key: &str) -> anyhow::Result<(&'d mut dyn TableLike, String)> {
+/// Returns the table of a setting, which must exist or is created, and the name of the setting in it.
+fn place<'d>(document: &'d mut DocumentMut, key: &str, creates: bool) -> anyhow::Result<(&'d mut dyn TableLike, String)> {
     let keys = Key::parse(key)?;
     let Some((last, tables)) = keys.split_last() else { return Err(anyhow!("the name of the setting is empty")) };
     let mut table: &mut dyn TableLike = document.as_table_mut();
     for name in tables {
-        let item = table.get_mut(name.get()).and_then(Item::as_table_like_mut);
-        table = item.ok_or_else(|| anyhow!("{key} is not set"))?;
+        let item =
+            if creates { Some(table.entry_format(name).or_insert_with(toml_edit::table)) } else { table.get_mut(name.get()) };
+        table = item.and_then(Item::as_table_like_mut).ok_or_else(|| match creates {
+            true => anyhow!("{name} is a value, not a table"),
+            false => anyhow!("{key} is not set"),
+        })?;
     }
     Ok((table, last.get().to_owned()))
 }

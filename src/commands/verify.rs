@@ -94,16 +94,8 @@ fn sound(store: &Store, report: &mut VerifyReport) -> Result<BTreeSet<Address>, 
 }
 
 fn unreadable(stored: &StoredSession, error: String) -> VerifiedSession {
-    VerifiedSession {
-        session: stored.session.clone(),
-        provider: stored.provider.clone(),
-        path: stored.path.display().to_string(),
-        operations: 0,
-        in_force: 0,
-        values: 0,
-        way_back: WayBackKind::Unknown,
-        findings: vec![Finding { text: error, ..Finding::new(FindingKind::Store) }],
-    }
+    let findings = vec![Finding { text: error, ..Finding::new(FindingKind::Store) }];
+    VerifiedSession { findings, ..session(stored, &Verified::default()) }
 }
 
 fn session(stored: &StoredSession, verified: &Verified) -> VerifiedSession {

@@ -7,6 +7,7 @@ use crate::engine::memory::{Change, Document};
 use crate::fsio::{Disk, NewFile, expect_one_name};
 use crate::model::{FileChange, Memory, MemoryActor, MemoryFile, MemoryOperation};
 use crate::store::Store;
+use crate::workspace::temporary;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -268,9 +269,4 @@ fn write(disk: &dyn Disk, place: &TreePlace, change: &FileChange) -> Result<(), 
 /// Returns the file that a path names, or the path itself if it does not exist yet.
 fn target(disk: &dyn Disk, path: &Path) -> Result<PathBuf, MemoryError> {
     Ok(resolved(disk, path)?.unwrap_or_else(|| path.to_owned()))
-}
-
-fn temporary(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    path.with_file_name(format!(".{name}.aperture"))
 }

@@ -237,8 +237,8 @@ pub fn history(store: &Store, path: &Path) -> Result<(Option<SessionKey>, Histor
     }
 }
 
-/// Returns the path of the temporary file that replaces a session; no client recognizes it as a session.
-pub(super) fn temporary(path: &Path) -> PathBuf {
+/// Returns the path of the temporary file that replaces a file; no client recognizes it as a session.
+pub fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     path.with_file_name(format!(".{name}.aperture"))
 }

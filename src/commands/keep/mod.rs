@@ -6,17 +6,15 @@ mod status;
 pub use report::{KeepForgetReport, KeepListReport, KeepReport, KeepRestoreReport};
 pub use status::{KeepStatusReport, SOON_DAYS, expiring_in, report as status_report};
 
-use crate::app::{CommandError, Env, ErrorKind, misuse, next_step, refusal, wait};
+use crate::app::{CommandError, Env, ErrorKind, misuse, next_step, refusal};
 use crate::commands::change::pipeline::expect_changeable;
 use crate::fsio::Identity;
 use crate::model::request_id;
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, CopyState, Found, KeepError, KeptCopies, Project, RestoredState};
-use anyhow::anyhow;
 use report::{KeptRow, KeptSession, RestoredRow};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(
@@ -78,8 +76,7 @@ pub enum Action {
     },
 }
 
-/// The interval and the maximum number of attempts to lock the copies, while another process copies a session.
-const LOCK_STEP: Duration = Duration::from_millis(20);
+/// The maximum number of attempts to lock the copies, while another process copies a session.
 const LOCK_STEPS: u32 = 3000;
 
 /// Copies sessions, or executes the action.
@@ -162,15 +159,7 @@ fn refused(error: KeepError, session: &str, options: &str) -> CommandError {
 
 /// Locks the copies; waits for another process that copies a session.
 fn lock(env: &Env) -> Result<Box<dyn Send>, CommandError> {
-    let file = env.store_directory()?.join("locks").join("kept");
-    for _ in 0..LOCK_STEPS {
-        match env.disk.lock(&file).map_err(|error| CommandError::of_disk(error, "cannot lock the kept copies".to_owned()))? {
-            Some(lock) => return Ok(lock),
-            None => wait(LOCK_STEP),
-        }
-    }
-    let error = anyhow!("another aperture process is copying sessions");
-    Err(CommandError::new(ErrorKind::Conflict, error).hint("try again when it is done"))
+    env.lock_file("kept", LOCK_STEPS, "the kept copies", "copying sessions")
 }
 
 fn keep(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
