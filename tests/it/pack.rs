@@ -203,10 +203,13 @@ fn a_pack_states_what_calls_did() {
     run(&mut rows, "gh run list --workflow=cleanup.yml | head", "1");
     run(&mut rows, "go test ./shelf 2>&1 | tail -5", "--- FAIL: TestSort (0.01s)\nFAIL");
     run(&mut rows, "git push origin HEAD 2>&1 | tail -2", " ! [rejected] a -> a\nerror: failed to push some refs");
+    run(&mut rows, "git diff main..shelf | head", "fatal: ambiguous argument 'main..shelf'");
+    rows.failed_call("Bash", json!({"command": "rg -n shelf src/no.rs"}), "Exit code 2\nrg: src/no.rs: No such file");
     run(&mut rows, "git commit -q -F - <<'EOF'\nSort (all) shelves\n\nThey were mixed.\nEOF", "");
     rows.answer("The shelves are sorted. Shall I sort the drawers too?");
     rows.prompt("Yes");
     (0..80).for_each(|step| run(&mut rows, &format!("make drawer-{step} | tail -1"), "done"));
+    run(&mut rows, "make sums", "   Compiling sums v0.1.0\nok  \tshop/sums\t0.1s\nThe sums differ by 3 cents");
     rows.answer("1. The left drawers first.\n2. The right drawers first.\n\nWhich?");
     rows.prompt("option 2.");
     let sandbox = Sandbox::new();
@@ -218,6 +221,11 @@ fn a_pack_states_what_calls_did() {
         ("cleanup.yml #", false),
         ("`go test ./shelf 2>&1 | tail -5` #", false),
         ("`git push origin HEAD 2>&1 | tail -2` #", false),
+        ("`git diff main..shelf | head` #", false),
+        ("src/no.rs #", false),
+        ("differ by 3 cents", true),
+        ("Compiling sums", false),
+        ("shop/sums", false),
         ("`make drawer-7 | tail -1` #", true),
         (" agent: Shall I sort the drawers too?\n", true),
         (" agent: 2. The right drawers first.\n", true),

@@ -7,6 +7,7 @@ use super::worth::{LINE_BYTES, Piece, need, pieces, plain};
 use super::{ALWAYS, LANES, Lane, OtherSession, Unit, Wanted};
 use crate::engine::analysis::Successes;
 use crate::engine::memory::{lost_failure, missing_program};
+use crate::engine::reduce::is_progress;
 use crate::engine::report::label::split_directory;
 use crate::engine::search::Query;
 use crate::engine::summary::{
@@ -338,7 +339,9 @@ impl Units {
         let records = live.records().filter_map(|block| Some((block, record_text(reading, block, sources)?)));
         let texts: Vec<(&Block, String)> = records.collect();
         let olds: Vec<String> = texts.iter().map(|(block, _)| replaced_text(reading, block, sources)).collect();
-        let lines: Vec<Vec<&str>> = texts.iter().map(|(_, text)| text.lines().map(plain).collect()).collect();
+        let told = |block: &Block, line: &&str| is_code(block) || !is_progress(line);
+        let lines: Vec<Vec<&str>> =
+            texts.iter().map(|(block, text)| text.lines().map(plain).filter(|line| told(block, line)).collect()).collect();
         let mut candidates: Vec<(usize, Piece)> = Vec::new();
         let mut replaced: FxHashSet<&str> = FxHashSet::default();
         for (at, (block, _)) in texts.iter().enumerate() {

@@ -27,7 +27,7 @@ pub use hint::hint;
 pub use lines::{numbered, shown, without_number};
 pub use media::described;
 pub use outcome::{commit, failed_test, has_failed_tests, passed_and_failed};
-pub use output::own_text;
+pub use output::{is_progress, own_text};
 pub use piece::{ALWAYS, KeptPieces, Line, Piece, extract, names, rendered};
 pub use salience::{Style, declaration};
 

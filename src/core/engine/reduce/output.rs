@@ -70,7 +70,7 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
         let again = of_library || !forms.insert(form(text));
         // The runner of a log prints its own settings in groups.
         is_setup = is_log && !text.starts_with("##[endgroup]") && (is_setup || text.starts_with("##[group]"));
-        let is_progress = is_setup || starts_with_any(own_text(text), PROGRESS) || SUCCESS.iter().any(|end| text.ends_with(end));
+        let is_progress = is_setup || is_progress(text);
         let nameless = of_library || is_progress;
         let is_failure = !again && is_end_of_program(text) && !std::mem::replace(&mut has_failed, true);
         causes.iter_mut().filter(|_| starts_with_any(text, FRAMES)).for_each(Causes::close);
@@ -94,6 +94,12 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
         last.salience = RESULT;
     }
     pieces
+}
+
+/// Returns true if a line of an output only reports progress, or one success among many.
+pub fn is_progress(line: &str) -> bool {
+    let line = line.trim();
+    starts_with_any(own_text(line), PROGRESS) || SUCCESS.iter().any(|end| line.ends_with(end))
 }
 
 /// True for the output of a command that does not only look something up.

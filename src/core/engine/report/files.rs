@@ -1,6 +1,7 @@
 //! The files in work: files that tool inputs name, the most likely to be needed next first.
 
 use crate::engine::Analysis;
+use crate::engine::summary::looks_up;
 use crate::model::paths::{is_windows_text, relative, same_form};
 use crate::model::{Block, BlockKind, BlockNumber, Key, ToolVerb};
 use crate::text::names::{SEPARATORS, file_name};
@@ -52,8 +53,9 @@ pub fn files_in_work(reading: &Analysis, most: usize) -> Vec<FileInWork> {
         let Some(tool) = block.tool.as_deref().filter(|_| !row.sidechain && !reading.is_left(block)) else { continue };
         let directory = session.origins.get(row.origin as usize).map_or("", |origin| &origin.directory);
         let answer = block.call.and_then(|call| results.get(&call)).copied();
-        // A file that could not be read or edited may not exist.
-        if tool.verb.names_file() && answer.is_some_and(|answer| answer.error) {
+        // A file that could not be read, edited or searched may not exist.
+        let is_needed = tool.verb.names_file() || looks_up(tool, &tool.target);
+        if is_needed && answer.is_some_and(|answer| answer.error) {
             continue;
         }
         let result = answer.map_or(block.number, |answer| answer.number);
