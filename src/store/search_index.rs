@@ -8,6 +8,7 @@ use super::disposable::{Form, opened, prepared};
 use super::seal::Seal;
 use crate::engine::search::{FileTerms, Posting, read_postings, write_postings};
 use crate::fsio::Identity;
+use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
@@ -17,7 +18,7 @@ use std::time::Duration;
 pub const SEARCH_INDEX_FILE: &str = "search.db";
 
 /// Version of the index; increased when its form or meaning changes. An index of another version is emptied.
-const FORMAT: i32 = 12;
+const FORMAT: i32 = 13;
 const FORM: Form = Form {
     file: SEARCH_INDEX_FILE,
     version: FORMAT,
@@ -119,12 +120,19 @@ impl SearchIndex {
     /// Errors: the index cannot be written, or another process writes it.
     pub fn write(&mut self, read: &[ReadSession<'_>], gone: &[i64]) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        gone.iter().try_for_each(|file| forget(&transaction, *file))?;
+        let mut forgotten = FxHashSet::default();
+        for file in gone {
+            forget(&transaction, *file, &mut forgotten)?;
+        }
+        let files: Vec<i64> = read
+            .iter()
+            .map(|session| write_file(&transaction, &self.seal, session, &mut forgotten))
+            .collect::<rusqlite::Result<_>>()?;
+        delete_postings(&transaction, &forgotten)?;
         let start: u32 = transaction.query_row("SELECT coalesce(max(id), 0) + 1 FROM turns", [], first)?;
         let mut segment = Segment::default();
         let mut next = start;
-        for session in read {
-            let file = write_file(&transaction, &self.seal, session)?;
+        for (session, file) in read.iter().zip(files) {
             let mut insert = transaction.prepare_cached("INSERT INTO turns VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, seal(?8), ?9)")?;
             for (index, turn) in session.terms.turns.iter().enumerate() {
                 let known =
@@ -224,7 +232,12 @@ impl SearchIndex {
 }
 
 /// Stores the state of a file and returns its number. What is known of its turns is deleted, unless the new ones continue them.
-fn write_file(transaction: &Transaction<'_>, seal: &Seal, session: &ReadSession<'_>) -> rusqlite::Result<i64> {
+fn write_file(
+    transaction: &Transaction<'_>,
+    seal: &Seal,
+    session: &ReadSession<'_>,
+    forgotten: &mut FxHashSet<u32>,
+) -> rusqlite::Result<i64> {
     let path = session.path.to_string_lossy();
     let identity = postcard::to_stdvec(&session.identity).unwrap_or_default();
     let fingerprint = fingerprint(seal, session.path, &session.identity, session.stamp);
@@ -234,16 +247,44 @@ fn write_file(transaction: &Transaction<'_>, seal: &Seal, session: &ReadSession<
         return Ok(file);
     }
     let known = transaction.row("SELECT id FROM files WHERE path = seal(?1)", [&path], first)?;
-    known.map(|file| forget(transaction, file)).transpose()?;
+    known.map(|file| forget(transaction, file, forgotten)).transpose()?;
     let sql = "INSERT INTO files (path, identity, stamp, state, fingerprint) VALUES (seal(?1), ?2, ?3, seal(?4), ?5)";
     transaction.run(sql, params![path, identity, session.stamp, session.state, fingerprint])?;
     Ok(transaction.last_insert_rowid())
 }
 
-/// Deletes a file and its turns. Their postings go when segments are joined.
-fn forget(transaction: &Transaction<'_>, file: i64) -> rusqlite::Result<()> {
-    transaction.run("DELETE FROM turns WHERE file = ?1", [file])?;
+/// Deletes a file and its turns, and adds these to `forgotten`.
+fn forget(transaction: &Transaction<'_>, file: i64, forgotten: &mut FxHashSet<u32>) -> rusqlite::Result<()> {
+    forgotten.extend(transaction.rows("DELETE FROM turns WHERE file = ?1 RETURNING id", [file], first::<u32>)?);
     transaction.run("DELETE FROM files WHERE id = ?1", [file]).map(drop)
+}
+
+/// Deletes the postings of turns, and the words that have no others.
+fn delete_postings(transaction: &Transaction<'_>, turns: &FxHashSet<u32>) -> rusqlite::Result<()> {
+    let (Some(least), Some(most)) = (turns.iter().min(), turns.iter().max()) else { return Ok(()) };
+    let sql = "SELECT id, first FROM segments WHERE first <= ?2 AND last >= ?1";
+    let segments: Vec<(i64, u32)> = transaction.rows(sql, [least, most], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut update = transaction.prepare("UPDATE words SET postings = seal(?3) WHERE segment = ?1 AND word = ?2")?;
+    let mut delete = transaction.prepare("DELETE FROM words WHERE segment = ?1 AND word = ?2")?;
+    for (segment, start) in segments {
+        let sql = "SELECT word, open(postings) FROM words WHERE segment = ?1";
+        let words: Vec<(Value, Vec<u8>)> = transaction.rows(sql, [segment], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for (word, bytes) in words {
+            let is_left = |(turn, _): &(u32, Posting)| !turns.contains(&(start + turn));
+            if read_postings(&bytes).all(|posting| is_left(&posting)) {
+                continue;
+            }
+            let mut left = Vec::new();
+            write_postings(read_postings(&bytes).filter(is_left), &mut left);
+            let changed = if left.is_empty() {
+                delete.execute(params![segment, word])
+            } else {
+                update.execute(params![segment, word, left])
+            };
+            changed?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the turn of a file with a number that continues no other one.
@@ -275,31 +316,27 @@ fn insert_segment<'a>(
     transaction.execute("UPDATE segments SET bytes = ?2 WHERE id = ?1", params![segment, bytes as i64]).map(drop)
 }
 
-/// Joins the smallest segments to one. Turns that continue another one become a part of it; those of files that are gone are left out.
+/// Joins the smallest segments to one. Turns that continue another one become a part of it.
 fn join_segments(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-    let sql = "SELECT id, first, last FROM segments ORDER BY bytes";
-    let segments: Vec<(i64, u32, u32)> = transaction.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let sql = "SELECT id, first FROM segments ORDER BY bytes";
+    let segments: Vec<(i64, u32)> = transaction.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let small = &segments[..segments.len().saturating_sub(LEFT_SEGMENTS - 1)];
-    let firsts: FxHashMap<i64, u32> = small.iter().map(|(id, first, _)| (*id, *first)).collect();
+    let firsts: FxHashMap<i64, u32> = small.iter().copied().collect();
     let continued = continued(transaction)?;
-    let mut live = FxHashSet::default();
-    for (_, start, end) in small {
-        live.extend(transaction.rows("SELECT id FROM turns WHERE id BETWEEN ?1 AND ?2", [start, end], first::<u32>)?);
-    }
     let mut joined_turns = FxHashSet::default();
     let mut turn_of = |segment: i64, turn: u32| {
         let turn = firsts[&segment] + turn;
         let continues = continued.get(&turn).copied();
         joined_turns.extend(continues.map(|_| turn));
-        live.contains(&turn).then(|| continues.unwrap_or(turn))
+        continues.unwrap_or(turn)
     };
     let mut words: FxHashMap<String, Vec<(u32, Posting)>> = FxHashMap::default();
     let mut select = transaction.prepare("SELECT open(word), open(postings) FROM words WHERE segment = ?1")?;
-    for (segment, ..) in small {
+    for (segment, _) in small {
         let rows = select.query_map([segment], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
         for row in rows {
             let (word, postings) = row?;
-            let postings = read_postings(&postings).filter_map(|(turn, posting)| Some((turn_of(*segment, turn)?, posting)));
+            let postings = read_postings(&postings).map(|(turn, posting)| (turn_of(*segment, turn), posting));
             words.entry(word).or_default().extend(postings);
         }
         transaction.execute("DELETE FROM words WHERE segment = ?1", [segment])?;
@@ -444,6 +481,23 @@ mod tests {
         assert_eq!(ends, [Some(100), None]);
         index.write(&[], &[1]).unwrap();
         assert_eq!((index.turn(1).unwrap(), index.fingerprints().unwrap().len()), (None, 0));
+    }
+
+    #[test]
+    fn words_of_files_that_are_gone_are_gone() {
+        for file in ["/s", "/t"] {
+            let mut index = SearchIndex::in_memory().unwrap();
+            index
+                .write(&[read("/r", None, terms(&[&["both"]])), read("/s", None, terms(&[&["both"], &["before"]]))], &[])
+                .unwrap();
+            index.write(&[], if file == "/t" { &[2] } else { &[] }).unwrap();
+            // Another file has the numbers of its turns.
+            index.write(&[read(file, None, terms(&[&["after"], &["after"]]))], &[]).unwrap();
+            let known: Vec<String> =
+                "ab".chars().flat_map(|letter| index.words_like(&letter.to_string()).unwrap()).map(|(word, _)| word).collect();
+            assert_eq!((known, holders(&index, "before")), (vec!["after".to_owned(), "both".to_owned()], Vec::new()), "{file}");
+            assert_eq!((holders(&index, "both"), holders(&index, "after").len()), (vec![(1, 1)], 2), "{file}");
+        }
     }
 
     #[test]
