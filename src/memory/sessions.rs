@@ -6,7 +6,7 @@ use crate::fsio::{Disk, Identity};
 use crate::provider::{Places, conventions};
 use crate::store::{IndexedFile, MemoryIndex};
 use crate::workspace::{
-    Found, Project, TracePosition, find_all, find_in_folder, left_rows, masked, named_in_file, read_trace, stated,
+    Found, LoggedContents, Project, TracePosition, find_all, find_in_folder, left_rows, named_in_file, read_trace, stated,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -139,10 +139,10 @@ fn read_rows(disk: &dyn Disk, found: &Found, left: &[u64], read: &mut Read) -> i
         facts.directory = directory.to_string_lossy().into_owned();
     }
     // A value that a later row names is not known in what was read before it.
-    let known = named_in_file(disk, &found.path)?;
-    read_trace(disk, found, position, &mut |start, event| {
+    let logged = LoggedContents::without(named_in_file(disk, &found.path)?);
+    read_trace(disk, found, &logged, position, &mut |start, event| {
         if left.binary_search(&start).is_err() {
-            facts.push(&masked(&known, event), conventions());
+            facts.push(&event, conventions());
         }
     })?;
     position.directory().clone_into(&mut facts.directory);

@@ -143,8 +143,8 @@ pub fn scan(
 ) -> (Vec<FoundLine>, usize) {
     let count = |buffer: &mut Vec<u8>, source: &usize| -> io::Result<usize> {
         let source = &sources[*source];
-        let mut rows = source.originals.values().filter(|text| pattern.text.is_match(text.as_bytes())).count();
         let Some(encoded) = &pattern.encoded else { return Ok(usize::MAX) };
+        let mut rows = source.logged.values().filter(|value| encoded.is_match(value)).count();
         each_line(&mut *disk.open(source.path(), 0)?, buffer, false, &mut |line| rows += usize::from(encoded.is_match(line)))?;
         Ok(rows)
     };

@@ -5,7 +5,7 @@ use crate::engine::sidecar::excerpt;
 use crate::fsio::{Disk, Identity};
 use crate::model::{Key, PromptSource, TraceContent, TraceEvent, TraceResult};
 use crate::provider::{PROVIDERS, Places, ProviderAdapter};
-use crate::workspace::{Found, TracePosition, read_trace};
+use crate::workspace::{Found, LoggedContents, TracePosition, read_trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read};
@@ -28,8 +28,7 @@ pub struct Source {
     pub identity: Identity,
     /// A number that changes with the changes of the session by aperture; 0 without any.
     pub stamp: i64,
-    /// The contents that aperture replaced or removed, by block.
-    pub originals: FxHashMap<u32, String>,
+    pub logged: LoggedContents,
 }
 
 /// The content of a file.
@@ -47,7 +46,7 @@ impl Source {
     }
 
     fn of(kind: SourceKind, identity: Identity) -> Source {
-        Source { kind, identity, stamp: 0, originals: FxHashMap::default() }
+        Source { kind, identity, stamp: 0, logged: LoggedContents::default() }
     }
 
     /// Returns the outputs of tools among files. Those of a subagent are those of its session.
@@ -83,7 +82,7 @@ impl Source {
         match &self.kind {
             SourceKind::Session(found) => {
                 position.reads_subagents = found.location.subagent;
-                read_trace(disk, found, position, &mut |start, event| take(start, self.restored(event)))
+                read_trace(disk, found, &self.logged, position, take)
             }
             SourceKind::Output(path, _) => {
                 // Written once: what follows is another output.
@@ -127,7 +126,7 @@ impl Source {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 let content = TraceContent::Result(TraceResult { call: Key(0), error: false, declined: false, text });
                 let time = (self.identity.modified / 1_000_000) as i64;
-                events.push(TraceEvent { block: 0, row: String::new(), time, turn: 0, content });
+                events.push(self.logged.masked(TraceEvent { block: 0, row: String::new(), time, turn: 0, content }));
             }
             return Ok(events);
         }
@@ -141,9 +140,8 @@ impl Source {
                 // A later row tells if a prompt that waits is sent.
                 SourceKind::Session(_) if !events.is_empty() && !position.has_waiting_prompts() && !is_wanted(&line) => {}
                 SourceKind::Session(found) => {
-                    position.line(found.provider, line.strip_suffix(b"\n").unwrap_or(&line), &mut |event| {
-                        events.push(self.restored(event));
-                    });
+                    let line = self.logged.line(found.provider, line.strip_suffix(b"\n").unwrap_or(&line));
+                    position.line(found.provider, &line, &mut |event| events.push(self.logged.masked(event)));
                 }
                 SourceKind::Output(..) => {}
                 SourceKind::Prompts(provider, _) => {
@@ -181,21 +179,6 @@ impl Source {
     /// Returns true if a row only holds a call of a tool or its result, as far as its bytes tell without being parsed.
     pub fn is_call(&self, row: &[u8]) -> bool {
         matches!(&self.kind, SourceKind::Session(found) if found.provider.is_call(row))
-    }
-
-    /// Returns an event with its content as it was before aperture changed it.
-    fn restored(&self, mut event: TraceEvent) -> TraceEvent {
-        if let Some(original) = self.originals.get(&event.block) {
-            match &mut event.content {
-                TraceContent::Prompt { text, .. }
-                | TraceContent::Inserted(text)
-                | TraceContent::Answer(text)
-                | TraceContent::Summary(text) => text.clone_from(original),
-                TraceContent::Call(call) => call.input.clone_from(original),
-                TraceContent::Result(result) => result.text.clone_from(original),
-            }
-        }
-        event
     }
 }
 

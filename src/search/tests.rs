@@ -77,7 +77,7 @@ fn an_index_that_grew_finds_what_a_new_one_finds() {
     let mut contents = [String::new(), String::new()];
     let steps = [
         (0, prompt(1, 0, "fix the flaky login test")),
-        (0, answer(2, "The login test waits for a retry.")),
+        (0, answer(2, "The login test waits for a retry of hunter22.")),
         (1, prompt(3, 0, "what is the retry limit?")),
         (0, answer(4, "parse_rows was slow; the flaky part is the retry limit")),
         (0, prompt(5, 4, "my password is hunter22, now run the migration")),

@@ -133,11 +133,12 @@ fn read<'a>(
         is_start.then_some((id, state))
     });
     let (mut continues, mut state) = continued.map_or_else(Default::default, |(id, state)| (Some(id), state));
-    let before = state.position.end;
+    let (before, hidden) = (state.position.end, state.hidden.clone());
     let mut terms = read_turns(disk, source, &mut state, &[])?;
+    // Words that were indexed before can have a value that is named now.
+    let names = continues.is_some() && state.hidden != hidden;
     if let SourceKind::Session(found) = &source.kind
-        && state.position.has_branches
-        && state.position.end > before
+        && (names || state.position.has_branches && state.position.end > before)
     {
         let left = left_rows(disk, found, &state.position)?;
         (state, continues) = Default::default();

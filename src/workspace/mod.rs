@@ -37,6 +37,7 @@ pub use kept::{CopyOutcome, CopyState, KeepError, KeptCopies, RestoredFile, Rest
 pub use list::{Listed, each_line, list, list_found, read_titles};
 pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;
+pub use originals::LoggedContents;
 pub use parts::PartsDisk;
 pub use project::{Project, absolute, named_directory, stated};
 pub use requests::{RequestDisk, RequestSession, RequestSessions, SessionBytes, find_in_requests};
@@ -97,10 +98,7 @@ impl<'a> Workspace<'a> {
         // Contents of requests are not written to a disk.
         let cache = if request_id(&path).is_some() { &Arc::new(Cache::default()) } else { cache };
         // Contents that were shortened may have named credentials too.
-        let hidden = Known::new(history.naming.iter().flat_map(|text| engine::named_in(text)));
-        let replaced = history.redacted.iter().flat_map(|(before, after)| engine::replaced_texts(before, after));
-        let replaced: Vec<String> = replaced.collect();
-        let hidden = hidden.with(&engine::chosen(replaced.iter().map(String::as_str)));
+        let hidden = originals::logged_credentials(&history);
         let loader = load::Loader { disk, cache, provider, hidden };
         let (mut session, files) = loader.load(&path, location.id.clone())?;
         let known = secret_scan::named_secrets(provider, &files, &session)?.with(&loader.hidden);

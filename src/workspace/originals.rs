@@ -1,8 +1,61 @@
-//! Implements the storage traits of planning for the store and the cache.
+//! Implements the storage traits of planning for the store and the cache, and gives readers the contents that the log replaced.
 
-use crate::model::{Address, Key};
-use crate::planning::{OriginalError, Originals, PlanCache};
-use crate::store::{Cache, Store, StoreError};
+use super::masked;
+use crate::engine::{self, Known};
+use crate::model::{Address, History, Key, TraceEvent};
+use crate::planning::{OriginalError, Originals, PlanCache, ReplacedValues};
+use crate::provider::ProviderAdapter;
+use crate::store::{Cache, SessionKey, Store, StoreError};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The contents of a session before operations of its log changed them, and values that are credentials in it.
+#[derive(Clone, Debug, Default)]
+pub struct LoggedContents {
+    replaced: ReplacedValues,
+    values: BTreeMap<Address, Vec<u8>>,
+    pub named: Known,
+}
+
+impl LoggedContents {
+    /// Reads them from the store; those that it no longer has are left out.
+    /// Errors: the log of the session cannot be read.
+    pub fn read(store: &Store, session: SessionKey) -> Result<LoggedContents, StoreError> {
+        let history = store.history(session)?;
+        let replaced = ReplacedValues::new(history.edits());
+        let values = replaced.originals().filter_map(|address| Some((*address, store.original(address).ok()?))).collect();
+        Ok(LoggedContents { replaced, values, named: logged_credentials(&history) })
+    }
+
+    /// Returns those of a session without a log.
+    pub fn without(named: Known) -> LoggedContents {
+        LoggedContents { named, ..LoggedContents::default() }
+    }
+
+    /// Returns the stored values, as a file would have them.
+    pub fn values(&self) -> impl Iterator<Item = &[u8]> {
+        self.values.values().map(Vec::as_slice)
+    }
+
+    /// Returns a line of the file with its contents as they were.
+    pub fn line<'l>(&self, provider: &dyn ProviderAdapter, line: &'l [u8]) -> Cow<'l, [u8]> {
+        let restored = if self.values.is_empty() { None } else { self.replaced.restored(provider, line, &self.values) };
+        restored.map_or(Cow::Borrowed(line), Cow::Owned)
+    }
+
+    /// Returns an event without the values that are credentials.
+    pub fn masked(&self, event: TraceEvent) -> TraceEvent {
+        if self.named.is_empty() { event } else { masked(&self.named, event) }
+    }
+}
+
+/// Returns the values that contents named as credentials before operations changed them, and those that a person removed.
+pub(super) fn logged_credentials(history: &History) -> Known {
+    let replaced = history.redacted.iter().flat_map(|(before, after)| engine::replaced_texts(before, after));
+    let replaced: Vec<String> = replaced.collect();
+    let named = Known::new(history.naming.iter().flat_map(|text| engine::named_in(text)));
+    named.with(&engine::chosen(replaced.iter().map(String::as_str)))
+}
 
 impl Originals for Store {
     fn original(&self, address: &Address) -> Result<Vec<u8>, OriginalError> {

@@ -1,6 +1,6 @@
 //! Reads the rows of a session file into the events of its trace, from its start or from where an earlier reading ended.
 
-use super::Found;
+use super::{Found, LoggedContents};
 use crate::engine::{Known, is_rejection};
 use crate::fsio::{Disk, Identity, read_range};
 use crate::model::{
@@ -55,10 +55,11 @@ pub struct TracePosition {
 }
 
 /// Reads the rows of a file from a position on, and moves it to the end of the last complete row. Passes each event to `take`, with the
-/// offset of its row.
+/// offset of its row, with its contents as they were before operations of the log, and without credentials.
 pub fn read_trace(
     disk: &dyn Disk,
     found: &Found,
+    logged: &LoggedContents,
     position: &mut TracePosition,
     take: &mut dyn FnMut(u64, TraceEvent),
 ) -> io::Result<()> {
@@ -80,7 +81,7 @@ pub fn read_trace(
             break;
         }
         let start = position.end;
-        position.line(found.provider, &line, &mut |event| take(start, event));
+        position.line(found.provider, &logged.line(found.provider, &line), &mut |event| take(start, logged.masked(event)));
         position.is_open = !is_finished;
         position.end += length;
     }

@@ -293,6 +293,77 @@ fn a_credential_is_neither_printed_nor_indexed() {
 }
 
 #[test]
+fn a_credential_that_a_redacted_block_named_is_neither_printed_nor_indexed() {
+    let value = "kq7Zt9wLm2Rx4Vb8";
+    for steps in [&[&["redact", "--whole-file"][..]][..], &[&["redact", "5"]], &[&["redact", "--whole-file"], &["undo"]]] {
+        let sandbox = sandbox();
+        let login = format!("run ./login {value} now");
+        session(
+            &sandbox,
+            "eeee5555",
+            &[&login, &format!("It ran with {value}."), "go on", "ok", &format!("DB_PASSWORD={value}")],
+        );
+        sandbox.text(&["search", "login"]);
+        for step in steps {
+            sandbox.text(&[step, &["-s", "eeee"][..]].concat());
+        }
+        for search in [&["login run"][..], &["--literal", "./login"], &["--regex", "./login"], &["DB_PASSWORD"], &[value]] {
+            let outcome = sandbox.run(&[&["search"], search].concat());
+            assert!(!outcome.stdout.contains(value), "{steps:?} {search:?}: {}", outcome.stdout);
+        }
+        assert_eq!(found(&sandbox, &["--literal", "./login"]).0, "e");
+        let bytes = std::fs::read(sandbox.home.join(".aperture/cache/search.db")).unwrap();
+        assert!(memchr::memmem::find(&bytes, value.to_lowercase().as_bytes()).is_none(), "{steps:?}");
+    }
+}
+
+#[test]
+fn content_is_restored_in_its_row_when_the_numbers_of_blocks_moved() {
+    let sandbox = sandbox();
+    let path = session(&sandbox, "eeee5555", &["look at it", "Done."]);
+    sandbox.text(&["create", "a note", "-s", "eeee"]);
+    let long = |word: &str| format!("{word}\n{}", "A line of the answer that says little.\n".repeat(80));
+    let texts = ["and now the two", &long("firstanswer"), "prompt after it", &long("secondanswer")];
+    let mut content = std::fs::read_to_string(&path).unwrap();
+    for (number, text) in (3..).zip(texts) {
+        let role = if number % 2 == 1 { "user" } else { "assistant" };
+        content.push_str(&row("eeee5555", number, role, json!([{"type": "text", "text": text}]), &sandbox.project));
+    }
+    std::fs::write(&path, content).unwrap();
+    sandbox.text(&["compress", "5", "--force", "-s", "eeee"]);
+    sandbox.text(&["undo", "1", "-s", "eeee"]);
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("a note"));
+    let hits = |arguments: &[&str]| {
+        let outcome = sandbox.run(&[&["search", "--json"], arguments].concat());
+        let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let turns: Vec<&Value> = report["sessions"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .flat_map(|session| session["turns"].as_array().unwrap())
+            .collect();
+        turns
+            .iter()
+            .map(|turn| format!("{}: {}", turn["role"].as_str().unwrap(), turn["line"].as_str().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(hits(&["--literal", "firstanswer"]), ["agent: firstanswer"]);
+    assert_eq!(hits(&["--role", "user", "firstanswer"]), [""; 0]);
+    assert_eq!(hits(&["--literal", "prompt after"]), ["user: prompt after it"]);
+}
+
+#[test]
+fn a_damaged_log_entry_leaves_the_current_content() {
+    let sandbox = sandbox();
+    sandbox.text(&["archive", "2", "-s", "aaaa"]);
+    let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
+    store.execute("UPDATE operations SET command = CAST(x'ff' AS TEXT)", []).unwrap();
+    let outcome = sandbox.run(&["search", "changelog"]);
+    assert!(outcome.code == 0 && outcome.stdout.contains("now update the changelog"), "{}{}", outcome.stdout, outcome.stderr);
+    assert!(outcome.stderr.contains("only the current content of"), "{}", outcome.stderr);
+}
+
+#[test]
 fn a_budget_leaves_whole_turns() {
     let sandbox = sandbox();
     let all = sandbox.text(&["search", "login"]);

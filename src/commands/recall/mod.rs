@@ -12,14 +12,12 @@ use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, change, 
 use crate::commands::memory::{self, Memories, MemorySearchReport};
 use crate::commands::sidecar::polish;
 use crate::engine::search::{Occurrences, Passage, PassageKind, Query, RankedPassage, print};
-use crate::engine::{Selector, SelectorError, TurnForm, TurnPriority, TurnRequest, is_said, label, mask, tokens, without_data};
+use crate::engine::{Selector, SelectorError, TurnForm, TurnPriority, TurnRequest, is_said, label, tokens, without_data};
 use crate::model::{Block, BlockNumber, Level, Role, TurnList, Zone};
 use crate::output::{ChangeReport, numbered, plural};
-use crate::store::{Store, StoredSession};
 use crate::text::shell::quoted_word;
 use crate::workspace::{Draft, NOTE, PlanError, SkipReason, Workspace, shorten};
 use report::RecalledBlock;
-use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -420,18 +418,4 @@ fn search_session<'a>(draft: &Draft<'_>, workspace: &'a Workspace<'_>) -> Result
         }
     }
     Ok(found)
-}
-
-/// Returns the contents of a session that aperture replaced or removed, by block, masked.
-pub fn original_texts(store: &Store, session: &StoredSession) -> Result<FxHashMap<BlockNumber, String>, CommandError> {
-    let provider = session.provider()?;
-    let mut seen = BTreeSet::new();
-    let mut texts = FxHashMap::default();
-    for edit in store.history(session.key)?.operations.iter().flat_map(|operation| &operation.edits) {
-        let (Some(change), Some(before), Some(index)) = (&edit.change, &edit.before, edit.slot.index()) else { continue };
-        if seen.insert((edit.row, index)) {
-            texts.insert(change.number, mask(&provider.decode(&store.original(before)?)).into_owned());
-        }
-    }
-    Ok(texts)
 }

@@ -3,9 +3,9 @@
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::sidecar::cosine;
 use crate::model::Key;
-use crate::search::{Adjust, FoundTurn, Indexed, Source, update};
+use crate::search::{Adjust, FoundTurn, Indexed, Source, SourceKind, update};
 use crate::store::{SearchIndex, is_damaged};
-use crate::workspace::session_of;
+use crate::workspace::{LoggedContents, session_of};
 use anyhow::anyhow;
 use rustc_hash::FxHashSet;
 use std::path::Path;
@@ -49,17 +49,24 @@ pub fn asking_session(env: &Env) -> Option<String> {
     client.process.and_then(|process| session_of(env.disk, &env.places, process)).or(client.session)
 }
 
-/// Gives sources the contents that aperture changed, as they were.
+/// Gives sources the contents that aperture changed, as they were, and the values that their logs know as credentials. Of a session whose
+/// log cannot be read, only the current content is searched.
 pub fn restore_originals(env: &Env, sources: &mut [Source]) -> Result<(), CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(()) };
-    let changed = store.window_changes()?;
+    let logged = store.logged_files()?;
     // A path is resolved only if its file is one of these, under any name.
-    let inodes: FxHashSet<_> = changed.keys().filter_map(|path| Some(env.disk.identify(path).ok()?.inode)).collect();
+    let inodes: FxHashSet<_> = logged.keys().filter_map(|path| Some(env.disk.identify(path).ok()?.inode)).collect();
     for source in sources.iter_mut().filter(|source| inodes.contains(&source.identity.inode)) {
-        let Some(changes) = env.disk.resolve(source.path()).ok().and_then(|path| changed.get(&path)) else { continue };
-        source.stamp = changes.last().map_or(0, |(time, _)| time ^ changes.len() as i64);
-        if let Some(session) = store.find(source.path())? {
-            source.originals = crate::commands::recall::original_texts(&store, &session)?;
+        let path = env.disk.resolve(source.path()).ok();
+        let Some((session, operations)) = path.as_ref().and_then(|path| logged.get(path)) else { continue };
+        match LoggedContents::read(&store, *session) {
+            Ok(contents) => (source.stamp, source.logged) = (operations.folded().cast_signed(), contents),
+            Err(error) => env.note(&format!("only the current content of {} is searched: {error}", source.path().display())),
+        }
+    }
+    for place in 0..sources.len() {
+        if let SourceKind::Output(_, owner) = sources[place].kind {
+            sources[place].logged.named = sources[owner].logged.named.clone();
         }
     }
     Ok(())

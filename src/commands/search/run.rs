@@ -447,9 +447,10 @@ fn describe(env: &Env, files: &Files, sessions: &mut [SessionFound]) {
     let listed = files.listed(env, places.iter().copied().flatten(), None, true);
     let listed: HashMap<&Path, &Listed> = listed.iter().map(|listed| (&*listed.found.path, listed)).collect();
     for (at, session) in sessions.iter_mut().enumerate() {
-        let Some(listed) = places[at].and_then(|place| listed.get(files.sources[place].path())) else { continue };
+        let Some(source) = places[at].map(|place| &files.sources[place]) else { continue };
+        let Some(listed) = listed.get(source.path()) else { continue };
         session.name = if alike[at] == 1 { shorts[at].clone() } else { session.session.clone() };
-        session.title.clone_from(&listed.totals.title);
+        session.title = source.logged.named.mask_start(&listed.totals.title);
         session.project = listed.directory().map(|directory| directory.display().to_string()).unwrap_or_default();
         session.last_written_time = Some(listed.last_written());
         session.command = Some(continuation(env, listed, session));
