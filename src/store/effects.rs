@@ -172,7 +172,7 @@ mod tests {
         let key = register(&store, "a");
         log(&store, key, &[&[edit("plain"), edit("secret")], &[edit("plain")]]);
         let without = |value: &[u8]| value.windows(6).any(|part| part == b"secret").then(Vec::new);
-        store.rewrite(key, &|_| true, &without).unwrap();
+        store.rewrite(key, &|_| true, &without, &|_| None).unwrap();
         assert_eq!([1, 2].map(|id| store.block_edits(key, id).unwrap()), [Vec::new(), vec![edit("plain")]]);
     }
 }

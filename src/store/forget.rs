@@ -11,9 +11,19 @@ use std::collections::BTreeMap;
 const FORGOTTEN: [&str; 8] =
     ["snapshots", "proposals", "messages", "obeyed", "manifests", "held_prompts", "live_operations", "turn_numbers"];
 
-/// The columns with texts of requests.
-const WIRE_TEXTS: [(&str, &str); 4] =
-    [("wire_insertions", "text"), ("staged_texts", "text"), ("wire_calls", "parts"), ("wire_calls", "results")];
+/// The columns with texts of a session, and how its rows are found: in the log and the proposals by its number, in what requests have
+/// beside the texts of the client by its id.
+const TEXTS: [(&str, &[&str], &str); 7] = [
+    ("operations", &["command"], BY_NUMBER),
+    ("edits", &["change"], BY_NUMBER),
+    ("snapshots", &["name"], BY_NUMBER),
+    ("proposals", &["command", "answer", "request"], BY_NUMBER),
+    ("wire_insertions", &["text"], BY_ID),
+    ("staged_texts", &["text"], BY_ID),
+    ("wire_calls", &["parts", "results"], BY_ID),
+];
+const BY_NUMBER: &str = "session = ?1";
+const BY_ID: &str = "session = (SELECT session FROM sessions WHERE id = ?1)";
 
 impl Store {
     /// Deletes the log and the snapshots of a session, and the values that no other log refers to. Undo is then impossible.
@@ -36,16 +46,16 @@ impl Store {
         Ok(())
     }
 
-    /// Rewrites values of a session's log, its commands and its proposals, so that the
-    /// old bytes cannot be recovered.
+    /// Rewrites values of a session's log and all texts beside them, so that the old bytes cannot be recovered.
     ///
-    /// `chosen` selects the edits; `rewrite` returns the new value, or `None` if it is unchanged. Returns the number of
-    /// rewritten values, and of those whose old bytes are kept because the log of another session refers to them.
+    /// `chosen` selects the edits; `rewrite` returns the new value, `reword` the new text, or `None` if it is unchanged. Returns the number
+    /// of rewritten values, and of those whose old bytes are kept because the log of another session refers to them.
     pub fn rewrite(
         &self,
         key: SessionKey,
         chosen: &dyn Fn(&LoggedEdit) -> bool,
         rewrite: &dyn Fn(&[u8]) -> Option<Vec<u8>>,
+        reword: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(usize, usize), StoreError> {
         // Deleted rows are overwritten on the disk as well.
         self.connection.execute_batch("PRAGMA secure_delete = ON")?;
@@ -84,27 +94,16 @@ impl Store {
                     transaction.run(&sql, params![key.0, operation.id])?;
                 }
             }
-            if let Some(command) = rewrite(operation.command.as_bytes()) {
-                let sql = "UPDATE operations SET command = seal(?3) WHERE session = ?1 AND number = ?2";
-                transaction.run(sql, params![key.0, operation.id, String::from_utf8_lossy(&command)])?;
-            }
         }
-        for proposal in self.proposals(key)? {
-            let request = proposal.request.unwrap_or_default();
-            for (column, text) in [("command", &proposal.command), ("answer", &proposal.answer), ("request", &request)] {
-                let Some(text) = rewrite(text.as_bytes()) else { continue };
-                let sql = format!("UPDATE proposals SET {column} = seal(?2) WHERE number = ?1");
-                transaction.run(&sql, params![proposal.number, String::from_utf8_lossy(&text)])?;
-            }
-        }
-        // Texts that requests have beside those of the client: the next ones have the new text.
-        for (table, column) in WIRE_TEXTS {
-            let of_session = "session = (SELECT session FROM sessions WHERE id = ?1)";
-            let sql = format!("SELECT open({column}) FROM {table} WHERE {of_session}");
+        for (table, column, of_session) in
+            TEXTS.iter().flat_map(|(table, columns, of_session)| columns.iter().map(move |column| (table, column, of_session)))
+        {
+            let sql = format!("SELECT DISTINCT open({column}) FROM {table} WHERE {of_session} AND {column} IS NOT NULL");
             for text in transaction.rows(&sql, [key.0], first::<String>)? {
-                let Some(new) = rewrite(text.as_bytes()) else { continue };
-                let sql = format!("UPDATE {table} SET {column} = seal(?3) WHERE {of_session} AND {column} = seal(?2)");
-                transaction.run(&sql, params![key.0, text, String::from_utf8_lossy(&new)])?;
+                let Some(new) = reword(&text) else { continue };
+                // Two names can become one: the later one is left.
+                let sql = format!("UPDATE OR REPLACE {table} SET {column} = seal(?3) WHERE {of_session} AND {column} = seal(?2)");
+                transaction.run(&sql, params![key.0, text, new])?;
             }
         }
         sweep(&transaction)?;

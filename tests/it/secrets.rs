@@ -3,6 +3,7 @@
 use crate::sandbox::{Outcome, Sandbox, all_or, sample, skipped};
 use aperture::store::Store;
 use expect_test::expect;
+use serde_json::json;
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
@@ -577,6 +578,32 @@ impl Repository {
 }
 
 #[test]
+fn a_forgotten_credential_is_in_no_label_of_an_earlier_change() {
+    let value = "kq7Zt9wLm2Rx4Vb8kq7Zt9wLm2Rx4Vb8kq7Zt9wLm2Rx4Vb8kq7Zt9wLm2Rx4Vb8";
+    for command in [format!("./login {value}"), format!("./login --host example.org --as somebody {value}")] {
+        let sandbox = Sandbox::new();
+        let row = |number: u32, role: &str, content: serde_json::Value| {
+            super::searching::row("abc1", number, role, content, &sandbox.project)
+        };
+        let call = json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": command}}]);
+        let output = "a line of the output\n".repeat(200);
+        let result = json!([{"type": "tool_result", "tool_use_id": "t1", "content": output}]);
+        let mut rows = [row(1, "user", json!("log in")), row(2, "assistant", call), row(3, "user", result)].concat();
+        sandbox.session("abc1", &rows, 0);
+        sandbox.text(&["compress", "all", "--keep-turns", "0", "--force"]);
+        rows = fs::read_to_string(sandbox.home.join(format!(".claude/projects/{}/abc1.jsonl", sandbox.slug()))).unwrap();
+        rows.push_str(&row(4, "user", json!(format!("DB_PASSWORD={value}"))));
+        sandbox.session("abc1", &rows, 0);
+        assert!(!holding(&sandbox, &value[..16]).is_empty());
+        sandbox.text(&["redact", "--whole-file", "--forget", "--yes"]);
+        assert_eq!(holding(&sandbox, &value[..16]), [""; 0], "{command}");
+        for words in [&["undo", "1", "-n"][..], &["log", "--json"], &["explain", "2"]] {
+            assert!(!sandbox.run(words).all().contains(&value[..16]), "{words:?}");
+        }
+    }
+}
+
+#[test]
 fn a_commit_with_a_credential_is_refused() {
     let Some(repository) = Repository::new() else { return };
     let sandbox = &repository.sandbox;
@@ -998,7 +1025,8 @@ fn a_text_that_is_forgotten_is_named_where_it_is_left_and_is_then_nowhere() {
         &["memory", "add", &format!("Greet with {word}.")],
         &["memory", "compose"],
         &["topics"],
-        &["archive", "1"],
+        &["archive", "1", "--reason", &format!("{word} is known")],
+        &["snapshot", "save", &format!("before-{word}")],
         &["stage", &format!("the word is {word}")],
         &["status"],
     ] {

@@ -8,7 +8,7 @@ use crate::store::{SidecarStore, Store, StoredSession};
 use crate::text::shell::quoted_word;
 use crate::workspace::Found;
 
-/// Rewrites the stored values of the chosen edits and the whole results, and deletes the caches. Returns a note on that, the number of
+/// Rewrites the stored values of the chosen edits, the texts of the log and the whole results, and deletes the caches. Returns a note on that, the number of
 /// values and results that were rewritten, and notes on what still holds the texts.
 pub(super) fn forget(
     env: &Env,
@@ -17,6 +17,7 @@ pub(super) fn forget(
     all: bool,
     meant: &dyn Fn(&LoggedEdit) -> bool,
     masked: &dyn Fn(&[u8]) -> Option<Vec<u8>>,
+    reworded: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(String, usize, Vec<String>), CommandError> {
     let (mut rewritten, mut left) = (0, Vec::new());
     if let Some((session, store)) = stored {
@@ -27,7 +28,7 @@ pub(super) fn forget(
         rewritten += store.rewrite_memories(masked)?;
         if let Some(session) = session {
             let beside = if all { store.forget_companions(session.key)? } else { 0 };
-            let (originals, kept) = store.rewrite(session.key, meant, masked)?;
+            let (originals, kept) = store.rewrite(session.key, meant, masked, reworded)?;
             rewritten += originals + beside;
             if kept > 0 {
                 left.push(format!("{} unchanged: the log of another session needs them too", plural(kept, "stored original")));

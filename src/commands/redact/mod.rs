@@ -11,6 +11,7 @@ use crate::model::{Actor, BlockNumber, CompanionEdit, LoggedEdit, Slot};
 use crate::output::{ChangeReport, plural};
 use crate::store::{SessionKey, Store};
 use crate::workspace::{self, Redacted};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -208,6 +209,11 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<Redaction, CommandErro
         Some(_) => engine::masked(value, &env.chosen_texts.find_values(value)),
         None => engine::masked(value, &known.find_whole(value)),
     };
+    // A label can be cut within a value.
+    let reworded = |text: &str| {
+        let known = if arguments.text.is_some() { &env.chosen_texts } else { &known };
+        Some(known.mask(text)).filter(|masked| *masked != text).map(Cow::into_owned)
+    };
     let path = env.disk.resolve(&found.path)?;
     let stored = env.existing_store()?.map(|store| Ok::<_, CommandError>((store.find(&path)?, store))).transpose()?;
     let (mut rewritten, mut left) = (0, Vec::new());
@@ -215,7 +221,7 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<Redaction, CommandErro
         _ if arguments.forget && !options.dry_run => {
             let _lock = env.lock(&path)?;
             let originals;
-            (originals, rewritten, left) = elsewhere::forget(env, &found, stored, all, &meant, &masked)?;
+            (originals, rewritten, left) = elsewhere::forget(env, &found, stored, all, &meant, &masked, &reworded)?;
             // The operation is in the log, but cannot be undone.
             report.operation = None;
             report.notes.push(originals);
