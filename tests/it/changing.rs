@@ -1227,3 +1227,28 @@ fn a_change_whose_report_cannot_be_written_is_reported_as_made() {
     let (_, told) = full(&["compress", "all", "--all"]);
     assert!(told.contains("the command was executed"), "{told}");
 }
+
+#[test]
+fn a_row_beside_an_added_one_stays_there_when_that_is_added_again() {
+    let sandbox = Sandbox::new();
+    let path = crate::searching::session(&sandbox, "abc1", &["look at it", "Done."]);
+    done(&sandbox, "create note");
+    // A client that has not read the note continues from the row before it.
+    let beside = crate::searching::row("abc1", 3, "user", "and the next one".into(), &sandbox.project);
+    fs::write(&path, fs::read_to_string(&path).unwrap() + &beside).unwrap();
+    let noted = fs::read_to_string(&path).unwrap();
+    done(&sandbox, "undo");
+    let without = fs::read_to_string(&path).unwrap();
+    assert!(without.ends_with(&beside) && !without.contains("note"), "{without}");
+    for (command, expected) in [("redo", &noted), ("undo", &without), ("restore 1", &noted)] {
+        done(&sandbox, command);
+        assert_eq!(&fs::read_to_string(&path).unwrap(), expected, "{command}");
+    }
+    // A row that came after the undo follows the note.
+    done(&sandbox, "undo");
+    let later = crate::searching::row("abc1", 4, "assistant", "It is done.".into(), &sandbox.project).replace("abc1-3", "abc1-2");
+    fs::write(&path, without + &later).unwrap();
+    done(&sandbox, "redo");
+    let all = fs::read_to_string(&path).unwrap();
+    assert!(all.contains(&beside) && !all.contains(&later), "{all}");
+}

@@ -187,16 +187,17 @@ impl Draft<'_> {
         if rope.length() <= restored_bytes || links.is_empty() {
             return Ok(Vec::new());
         }
-        let mut moved: Vec<(Vec<u8>, u64, u64, Vec<u8>)> = Vec::new();
+        let mut moved: Vec<(Option<u32>, u64, u64, Vec<u8>)> = Vec::new();
         rope.lines(&*self.rows, restored_bytes, &mut |offset, line| {
-            let Some(at) = provider.locate_slot(line, Slot::Parent) else { return };
-            if let (Some(id), Some(parent)) = (provider.identity(line), links.parent(&line[at.clone()])) {
-                moved.push((id, offset + at.start as u64, at.len() as u64, parent));
+            let (Some(id), Some(at)) = (provider.identity(line), provider.locate_slot(line, Slot::Parent)) else { return };
+            let key = serde_json::from_slice::<String>(&id).ok();
+            let row = key.and_then(|key| self.addresses.row_of(Key::from_text(&key)));
+            if let Some(parent) = links.parent(&line[at.clone()], row) {
+                moved.push((row, offset + at.start as u64, at.len() as u64, parent));
             }
         })?;
         let mut relinked = Vec::new();
-        for (id, _, _, parent) in &moved {
-            let row = serde_json::from_slice::<String>(id).ok().and_then(|id| self.addresses.row_of(Key::from_text(&id)));
+        for (row, _, _, parent) in &moved {
             let Some((row, address)) = row.and_then(|row| Some((row, self.addresses.address(row)?))) else { continue };
             let (before, after) = (self.value(row, Slot::Parent), Some(parent.clone()));
             relinked.push(Edit { row: address, slot: Slot::Parent, before, after, change: None });
@@ -213,8 +214,9 @@ struct Links {
     parents: FxHashMap<Vec<u8>, Vec<u8>>,
     /// Rows that the restore removes.
     gone: FxHashSet<Vec<u8>>,
-    /// The last restored row of each branch, by the row that this branch continues from.
-    back: FxHashMap<Vec<u8>, Vec<u8>>,
+    /// The last restored row of each branch, by the row that this branch continues from, with the last row of the session when it was
+    /// removed, if that is left.
+    back: FxHashMap<Vec<u8>, (Vec<u8>, Option<u32>)>,
 }
 
 impl Links {
@@ -225,9 +227,9 @@ impl Links {
         logged: &[LoggedEdit],
     ) -> Result<Links, PlanError> {
         let mut links = Links { parents: FxHashMap::default(), gone: FxHashSet::default(), back: FxHashMap::default() };
-        let mut back: FxHashSet<Vec<u8>> = FxHashSet::default();
-        let lines = inverted.iter().flat_map(|operation| operation.edits.iter().rev()).filter(|edit| edit.slot == Slot::Line);
-        for edit in lines {
+        let mut back: FxHashMap<Vec<u8>, Option<u32>> = FxHashMap::default();
+        let edits = inverted.iter().flat_map(|operation| operation.edits.iter().rev().map(|edit| (operation.last_row, edit)));
+        for (last, edit) in edits.filter(|(_, edit)| edit.slot == Slot::Line) {
             let line = draft.stored(edit.after.or(edit.before))?.unwrap_or_default();
             let line = line.trim_ascii();
             let (Some(id), Some(at)) = (provider.identity(line), provider.locate_slot(line, Slot::Parent)) else { continue };
@@ -237,19 +239,19 @@ impl Links {
                 links.gone.insert(id);
             } else {
                 links.gone.remove(&id);
-                back.insert(id);
+                back.insert(id, last.and_then(|last| draft.addresses.row_of(last)));
             }
         }
-        let mut followed: FxHashSet<Vec<u8>> = back.iter().filter_map(|id| links.parents.get(id).cloned()).collect();
+        let mut followed: FxHashSet<Vec<u8>> = back.keys().filter_map(|id| links.parents.get(id).cloned()).collect();
         for edit in logged.iter().filter(|edit| edit.slot == Slot::Parent) {
             followed.extend(draft.stored(edit.after)?);
         }
-        for id in back.iter().filter(|id| !followed.contains(*id)) {
+        for (id, last) in back.iter().filter(|(id, _)| !followed.contains(*id)) {
             let mut anchor = &links.parents[id];
-            while let Some(above) = links.parents.get(anchor).filter(|_| back.contains(anchor)) {
+            while let Some(above) = links.parents.get(anchor).filter(|_| back.contains_key(anchor)) {
                 anchor = above;
             }
-            links.back.insert(anchor.clone(), id.clone());
+            links.back.insert(anchor.clone(), (id.clone(), *last));
         }
         Ok(links)
     }
@@ -258,8 +260,9 @@ impl Links {
         self.gone.is_empty() && self.back.is_empty()
     }
 
-    /// Returns the new parent of a row that followed `parent`; `None` if it does not change.
-    fn parent(&self, parent: &[u8]) -> Option<Vec<u8>> {
+    /// Returns the new parent of a row that followed `parent`; `None` if it does not change. A row that was beside a restored one stays
+    /// there.
+    fn parent(&self, parent: &[u8], row: Option<u32>) -> Option<Vec<u8>> {
         let mut now = parent;
         // Each row is visited at most once, so that a cycle of rows terminates too.
         for _ in 0..self.gone.len() {
@@ -268,7 +271,8 @@ impl Links {
                 None => break,
             }
         }
-        let now = self.back.get(now).map_or(now, |back| back);
+        let follows = |last: Option<u32>| now != parent || row.is_none() || row > last;
+        let now = self.back.get(now).filter(|(_, last)| follows(*last)).map_or(now, |(back, _)| back);
         (now != parent).then(|| now.to_vec())
     }
 }
