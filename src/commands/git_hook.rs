@@ -5,6 +5,7 @@ use crate::commands::check::{CheckReport, CheckedSession, without_blocks};
 use crate::commands::{blame, summary};
 use crate::engine::summary::{PointKind, summarize};
 use crate::engine::{CheckLimits, Checked, GitHook, Violation, violations};
+use crate::fsio::{is_packed, unpacked, unpacked_path};
 use crate::model::limits::SNIFF_BYTES;
 use crate::output::{Paint, Report, Style};
 use crate::provider::{FileKind, sniff};
@@ -12,6 +13,8 @@ use crate::workspace;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
@@ -81,44 +84,76 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// The kinds of summary points that a commit note contains.
 const NOTED: [PointKind; 3] = [PointKind::Objective, PointKind::Narrative, PointKind::State];
 
-/// A file in git: its path, and the object name of its content.
-type SkipReason = (String, String);
-
-fn staged(env: &Env) -> Result<Vec<SkipReason>, CommandError> {
-    let names = env.git(&["diff", "--cached", "--name-only", "--no-renames", "--diff-filter=ACM", "-z", "--", "*.jsonl"])?;
-    let names = String::from_utf8_lossy(&names);
-    let names = names.split('\0').filter(|name| !name.is_empty());
-    Ok(names.map(|name| (name.to_owned(), format!(":{name}"))).collect())
+/// Returns the staged files, each with the object name of its content.
+fn staged(env: &Env) -> Result<BTreeSet<(String, String)>, CommandError> {
+    Ok(changed_files(&env.git(&["diff", "--cached", "--raw", "--no-abbrev", "--no-renames", "-z"])?))
 }
 
-/// Returns the session files in commits that the remote does not have. git passes one reference per line on standard input.
-fn pushed(env: &Env, remote: Option<&String>) -> Result<Vec<SkipReason>, CommandError> {
-    let gone = |hash: &str| hash.bytes().all(|byte| byte == b'0');
+/// Returns the files in commits that the remote does not have, under all of their names. git passes one reference per line on standard
+/// input.
+fn pushed(env: &Env, remote: Option<&String>) -> Result<BTreeSet<(String, String)>, CommandError> {
     let remotes = format!("--remotes={}", remote.map_or("*", String::as_str));
-    let mut objects = BTreeSet::new();
+    let mut files = BTreeSet::new();
     for line in env.text("-")?.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [_, local, _, known] = words[..] else { continue };
-        if gone(local) {
+        if is_none(local) {
             continue;
         }
-        // The remote's current commit may be missing from this repository.
-        let listed = env.git(&["rev-list", "--objects", "--ignore-missing", local, "--not", known, &remotes])?;
-        for line in String::from_utf8_lossy(&listed).lines() {
-            if let Some((hash, path)) = line.split_once(' ').filter(|(_, path)| path.ends_with(".jsonl")) {
-                objects.insert((path.to_owned(), hash.to_owned()));
-            }
+        // A merge has the files that differ from all of its parents. The remote's current commit may be missing from this repository.
+        let format = ["log", "--format=", "--raw", "--root", "-c", "--no-abbrev", "--no-renames", "-z", "--ignore-missing"];
+        files.extend(changed_files(&env.git(&[&format[..], &[local, "--not", known, &remotes]].concat())?));
+    }
+    Ok(files)
+}
+
+/// Returns the files that git lists in its raw form as changed to another content: `:100644 100644 BEFORE AFTER M`, and the path. A merge
+/// has a colon, a mode and an object more for each further parent. Links and submodules are left out.
+fn changed_files(listed: &[u8]) -> BTreeSet<(String, String)> {
+    let listed = String::from_utf8_lossy(listed);
+    let mut words = listed.split('\0');
+    let mut files = BTreeSet::new();
+    while let Some(entry) = words.next() {
+        let (entry, parents) = (entry.trim(), entry.trim().bytes().take_while(|byte| *byte == b':').count());
+        if parents == 0 {
+            continue;
+        }
+        let (fields, path) = (entry[parents..].split(' ').collect::<Vec<_>>(), words.next().unwrap_or_default());
+        if let (Some(mode), Some(object)) = (fields.get(parents), fields.get(2 * parents + 1))
+            && mode.starts_with("100")
+            && !is_none(object)
+        {
+            files.insert((path.to_owned(), (*object).to_owned()));
         }
     }
-    Ok(objects.into_iter().collect())
+    files
+}
+
+fn is_none(object: &str) -> bool {
+    object.bytes().all(|byte| byte == b'0')
+}
+
+/// Returns the content of a file if its name is one that sessions have.
+fn session_content(env: &Env, path: &str, object: &str) -> Result<Option<Vec<u8>>, CommandError> {
+    let (path, read) = (Path::new(path), || env.git(&["cat-file", "blob", object]));
+    if !unpacked_path(path).extension().is_some_and(|extension| extension == "jsonl" || extension == "json") {
+        return Ok(None);
+    }
+    if !is_packed(path) {
+        return read().map(Some);
+    }
+    let mut content = Vec::new();
+    // What cannot be unpacked is no session.
+    let unpacked = unpacked(read()?).and_then(|mut file| file.read_to_end(&mut content));
+    Ok(unpacked.is_ok().then_some(content))
 }
 
 /// Fails if one of the files is a session with credentials.
-fn refuse(env: &Env, what: &str, files: &[SkipReason]) -> Result<(), CommandError> {
+fn refuse(env: &Env, what: &str, files: &BTreeSet<(String, String)>) -> Result<(), CommandError> {
     let limits = CheckLimits { no_secrets: true, ..CheckLimits::default() };
     let mut report = CheckReport { rules: vec!["no-secrets"], ..CheckReport::default() };
-    for (path, name) in files {
-        let content = env.git(&["cat-file", "blob", name])?;
+    for (path, object) in files {
+        let Some(content) = session_content(env, path, object)? else { continue };
         if !matches!(sniff(&content[..content.len().min(SNIFF_BYTES)]), FileKind::Session(_)) {
             continue;
         }

@@ -689,6 +689,56 @@ fn a_push_with_a_credential_is_refused() {
 }
 
 #[test]
+#[cfg(unix)]
+fn hooks_check_every_file_that_can_be_a_session_and_no_other() {
+    let Some(repository) = Repository::new() else { return };
+    let sandbox = &repository.sandbox;
+    let commits = || repository.command(&["commit", "-qm", "next"]).status.success();
+    assert_eq!(repository.aperture(&["install", "git-hook"]).code, 0);
+    // A submodule, a link, and names that are not text.
+    std::os::unix::fs::symlink("elsewhere.jsonl", sandbox.project.join("link.jsonl")).unwrap();
+    let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"na\xffme.jsonl");
+    fs::write(sandbox.project.join(name), "{}\n").unwrap();
+    repository.git(&["add", "."]);
+    repository.git(&["update-index", "--add", "--cacheinfo", "160000,1111111111111111111111111111111111111111,module.jsonl"]);
+    assert!(commits());
+    let refuses = |path: &str, content: &[u8]| {
+        let _ = fs::remove_file(sandbox.project.join(path));
+        sandbox.write(path, content);
+        repository.git(&["add", path]);
+        let is_refused = !commits();
+        repository.git(&["reset", "-q", "--hard"]);
+        is_refused
+    };
+    assert!(refuses("link.jsonl", planted().as_bytes()), "a session in the place of a link");
+    assert!(refuses("old.jsonl.zst", &zstd::encode_all(planted().as_bytes(), 1).unwrap()));
+    assert!(refuses("session.json", planted().as_bytes()));
+    assert!(!refuses("broken.jsonl.zst", b"not compressed"));
+    // A push has each name of a content, and what a merge changed.
+    let remote = sandbox.home.join("remote.git");
+    repository.git(&["init", "-q", "--bare", &remote.to_string_lossy()]);
+    repository.git(&["remote", "add", "origin", &remote.to_string_lossy()]);
+    assert_eq!(repository.aperture(&["install", "git-hook", "--pre-push"]).code, 0);
+    let pushes = || repository.command(&["push", "-q", "origin", "main"]).status.success();
+    assert!(pushes());
+    for name in ["a.txt", "demo.jsonl"] {
+        sandbox.write(name, planted());
+    }
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-qnm", "both"]);
+    assert!(!pushes());
+    repository.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    repository.git(&["checkout", "-qb", "side"]);
+    repository.git(&["commit", "-q", "--allow-empty", "-m", "side"]);
+    repository.git(&["checkout", "-q", "main"]);
+    repository.git(&["merge", "-q", "--no-ff", "--no-commit", "side"]);
+    sandbox.write("demo.jsonl", planted());
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-qnm", "merged"]);
+    assert!(!pushes());
+}
+
+#[test]
 fn a_commit_is_noted_with_its_session() {
     let Some(repository) = Repository::new() else { return };
     let sandbox = &repository.sandbox;
