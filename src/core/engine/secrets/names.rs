@@ -1,7 +1,7 @@
 //! Credentials after a name: `password=…`, `"token": "…"`, `getEnv("API_KEY", "…")`, `<password>…</password>`, a table cell.
 
 use super::shapes::SHAPES;
-use super::values::{is_generated, is_key, is_password, is_rich};
+use super::values::{is_generated, is_key, is_passphrase, is_password, is_rich};
 use super::{OBJECT, Secret, calls, run, sentence, shaped, web_token};
 use crate::text::lists::word_lists;
 
@@ -9,6 +9,7 @@ use crate::text::lists::word_lists;
 const LONGEST_GAP: usize = 60;
 /// Maximum length of a value, and one more, in bytes.
 const LONGEST_VALUE: usize = 2049;
+const LONGEST_PASSPHRASE: usize = 129;
 /// Rows and bytes of a table that are examined below its head.
 const TABLE_ROWS: usize = 50;
 const TABLE_BYTES: usize = 8 << 10;
@@ -485,10 +486,16 @@ fn is_code(text: &[u8], name: Name, value: &[u8]) -> bool {
     identifier && !inner && digits < 2 && !is_generated(value) && (capitals || matches!(next, Some(b';' | b')' | b',')))
 }
 
-/// Finds a value in quotes, which can contain any character but space.
+/// Finds a value in quotes, of which only a password can have spaces.
 fn quoted(text: &[u8], from: usize, quote: u8, kind: &'static str) -> Option<Secret> {
     let length =
         run(text, from, LONGEST_VALUE, |byte| byte != quote && byte != b'\\' && (byte.is_ascii_graphic() || !byte.is_ascii()));
+    if kind == "password" && text.get(from + length) == Some(&b' ') {
+        let is_inside = |byte: u8| byte == b' ' || byte != quote && byte != b'\\' && byte.is_ascii_graphic();
+        let end = from + run(text, from, LONGEST_PASSPHRASE, is_inside);
+        let is_value = skip_quotes(text, end).1 == Some(quote) && is_passphrase(&text[from..end]);
+        return is_value.then_some(Secret { range: from..end, kind });
+    }
     let closed = text.get(from + length).is_some_and(|byte| *byte == quote || *byte == b'\\');
     let value = &text[from..from + length];
     let found = closed

@@ -4,6 +4,7 @@
 
 use super::looked_at;
 use crate::text::lists::word_lists;
+use crate::text::stop_words::is_function_word;
 
 /// Lengths of a value after a name, in bytes.
 const NAMED_BYTES: std::ops::RangeInclusive<usize> = 8..=2048;
@@ -215,6 +216,14 @@ pub(super) fn is_password(value: &[u8], in_prose: bool) -> bool {
         && !is_example(value)
         && !is_reference(value)
         && !is_technical(value)
+}
+
+/// Returns true if words in quotes after the name of a password are one: a word is a password by itself, and none is one of those that
+/// only sentences have.
+pub(super) fn is_passphrase(value: &[u8]) -> bool {
+    let words = || value.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+    let is_of_sentence = |word: &[u8]| std::str::from_utf8(word).is_ok_and(|word| is_function_word(&word.to_ascii_lowercase()));
+    PASSWORD_BYTES.contains(&value.len()) && words().any(|word| is_password(word, true)) && !words().any(is_of_sentence)
 }
 
 /// Returns true for words with a number of three digits or more.
