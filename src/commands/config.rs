@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
-use toml_edit::{Document, DocumentMut, Item, Key, TableLike, Value};
+use toml_edit::{Array, Document, DocumentMut, Item, Key, RawString, TableLike, Value};
 
 /// The number of further attempts to change a file that another program changes at the same moment, and the interval between them.
 const ATTEMPTS: u32 = 200;
@@ -429,9 +429,31 @@ fn remove(document: &mut DocumentMut, key: &str, value: &str) -> anyhow::Result<
     let (table, last) = place(document, key, false)?;
     let item = table.get_mut(&last).ok_or_else(|| anyhow!("{key} is not set"))?;
     let list = item.as_array_mut().ok_or_else(|| anyhow!("{key} is not a list"))?;
-    let before = list.len();
-    list.retain(|other| other.as_str() != Some(value));
-    if list.len() == before { Err(anyhow!("{key} does not have {value}")) } else { Ok(()) }
+    let find = |list: &Array| list.iter().position(|other| other.as_str() == Some(value));
+    let mut place = Some(find(list).ok_or_else(|| anyhow!("{key} does not have {value}"))?);
+    while let Some(at) = place {
+        remove_at(list, at);
+        place = find(list);
+    }
+    Ok(())
+}
+
+/// Removes a value of a list and the comment behind it; the comment behind the value before it stays.
+fn remove_at(list: &mut Array, at: usize) {
+    let text = |raw: Option<&RawString>| raw.and_then(RawString::as_str).unwrap_or_default().to_owned();
+    let removed = list.remove(at);
+    // What is behind the comma of a value precedes the next one, or the end.
+    let before = text(removed.decor().prefix());
+    let behind = match list.get(at) {
+        Some(next) => text(next.decor().prefix()),
+        None => text(removed.decor().suffix()) + &text(Some(list.trailing())),
+    };
+    let comment = before.split('\n').next().unwrap_or_default();
+    let rest = behind.find('\n').map_or("", |feed| &behind[feed..]);
+    match list.get_mut(at) {
+        Some(next) => next.decor_mut().set_prefix(format!("{comment}{rest}")),
+        None => list.set_trailing(if rest.is_empty() { String::new() } else { format!("{comment}{rest}") }),
+    }
 }
 
 /// Returns the table of a setting, which must exist or is created, and the name of the setting in it.
@@ -500,6 +522,22 @@ mod tests {
             assert_eq!(without(&after(text, "budget.tokens", "5"), "budget.tokens").unwrap(), text);
         }
         assert_eq!(without("a = 1\n", "stale.turns").unwrap_err().to_string(), "stale.turns is not set");
+    }
+
+    #[test]
+    fn a_value_of_a_list_goes_with_its_own_comment() {
+        for (text, left) in [
+            ("[\n  \"a\", # x\n  \"b\", # y\n]", "[\n  \"a\", # x\n]"),
+            ("[\n  \"b\", # y\n  \"a\", # x\n]", "[\n  \"a\", # x\n]"),
+            ("[\n  \"a\", # x\n  \"b\" # y\n]", "[\n  \"a\" # x\n]"),
+            ("[ # all\n  \"b\",\n  # x\n  \"a\",\n]", "[ # all\n  # x\n  \"a\",\n]"),
+            ("[\"a\", \"b\"]", "[\"a\"]"),
+            ("[\"b\", \"a\", \"b\"]", "[\"a\"]"),
+            ("[\"b\"] # all", "[] # all"),
+        ] {
+            let [text, left] = [text, left].map(|list| format!("[protect]\npaths = {list}\nturns = 3\n"));
+            assert_eq!(edited(&text, &|document| remove(document, "protect.paths", "b")).unwrap(), left, "{text}");
+        }
     }
 
     #[test]
