@@ -343,6 +343,11 @@ fn hints_of_a_restoration_restore_the_same() {
     sandbox.text(&["keep", "--all"]);
     let (file, original) = (session(&sandbox), fs::read(session(&sandbox)).unwrap());
     let other = sandbox.write("my other.txt", "mine");
+    for arguments in [&["--to", "my other.txt"][..], &["--to", "new.txt", "--older", "9"]] {
+        let [refused, dry] =
+            [&[][..], &["-n"]].map(|more| sandbox.run(&[&["keep", "restore", "1111"], arguments, more].concat()));
+        assert_eq!((dry.code > 0, dry.code, dry.stderr), (true, refused.code, refused.stderr), "{arguments:?}");
+    }
     let refused = sandbox.run(&["keep", "restore", "1111", "--to", "my other.txt"]);
     assert!(
         refused.stderr.contains("to replace it: aperture keep restore 1111 --to 'my other.txt' --force; "),

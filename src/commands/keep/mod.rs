@@ -93,8 +93,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let report = match to {
                 Some(file) => {
                     let path = env.directory.join(file);
-                    let states = if *dry_run { Ok(()) } else { copies.write_to(&found, *older, &path, *force) };
-                    states.map(|()| vec![(path, RestoredState::Written)])
+                    let written = copies.write_to(&found, *older, &path, *force, *dry_run);
+                    written.map(|()| vec![(path, RestoredState::Written)])
                 }
                 None => {
                     let to_file = format!("to write it to a file: aperture keep restore {} --to FILE", quoted_word(session));

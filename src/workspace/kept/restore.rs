@@ -81,11 +81,19 @@ impl KeptCopies<'_> {
 
     /// Writes the content of a copy to any file; `older` is as in [`KeptCopies::restore`].
     /// Errors: the file exists, unless `force` is true. The copy cannot be read, or the disk failed.
-    pub fn write_to(&self, found: &Found, older: Option<usize>, path: &Path, force: bool) -> Result<(), KeepError> {
+    pub fn write_to(
+        &self,
+        found: &Found,
+        older: Option<usize>,
+        path: &Path,
+        force: bool,
+        dry_run: bool,
+    ) -> Result<(), KeepError> {
         if !force && self.disk.identify(path).is_ok() {
             return Err(KeepError::Exists(path.to_owned()));
         }
-        self.write_back(&self.copy_of(found, older)?, path, &|| Ok(()))
+        let copy = self.copy_of(found, older)?;
+        if dry_run { Ok(()) } else { self.write_back(&copy, path, &|| Ok(())) }
     }
 
     fn copy_of(&self, found: &Found, older: Option<usize>) -> Result<PathBuf, KeepError> {
