@@ -95,7 +95,10 @@ impl PackedFile {
         }
         let mut stored = self.stored()?;
         let (mut at, mut start) = (0, 0);
-        while let Some((length, content)) = frame(&stored[at..]).filter(|(_, content)| start + content <= target) {
+        // The last frame is read, also up to its end: without one there is no content to end.
+        let is_before =
+            |at: usize, start: u64, (length, content): &(usize, u64)| at + length < stored.len() && start + content <= target;
+        while let Some((length, content)) = frame(&stored[at..]).filter(|frame| is_before(at, start, frame)) {
             (at, start) = (at + length, start + content);
         }
         stored.drain(..at);
@@ -163,5 +166,24 @@ fn damaged(error: io::Error) -> io::Error {
     match kind {
         ErrorKind::Interrupted => error,
         kind => io::Error::new(kind, format!("its compressed content cannot be read: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_from_any_place_ends_with_the_content() {
+        let content = b"a line\n".repeat(400_000);
+        let (length, mut stored) = (content.len() as u64, Vec::new());
+        pack(&mut &content[..], length, &mut stored).unwrap();
+        let mut file = unpacked(stored).unwrap();
+        for from in [0, FRAME_BYTES - 1, FRAME_BYTES, length - 1, length, length + 9, 1] {
+            file.seek(SeekFrom::Start(from)).unwrap();
+            let mut rest = Vec::new();
+            file.read_to_end(&mut rest).unwrap();
+            assert!(rest == content[from.min(length) as usize..], "{from}");
+        }
     }
 }
