@@ -187,10 +187,9 @@ impl Store {
             return Ok(None);
         }
         // On a read-only disk the store is readable unless a journal is left.
-        let has_journal = || is_there(&directory.join(format!("{STORE_FILE}-wal"))).unwrap_or(true);
         let opened = || match Store::checked(writable_or_not(&file)?, patience, seal) {
             // A journal would need a file of its own beside the store.
-            Err(error) if error.is_denied() && !has_journal() => Store::checked(as_it_is(&file)?, patience, seal),
+            Err(error) if error.is_denied() && !has_journal(&file) => Store::checked(as_it_is(&file)?, patience, seal),
             checked => checked,
         };
         unless_replaced(&file, opened).map(Some)
@@ -212,6 +211,10 @@ impl Store {
     }
 
     fn connect(mut connection: Connection, patience: Duration, seal: &Seal) -> Result<Store, StoreError> {
+        if connection.is_readonly("main")? {
+            // The first statement would make a journal with the mode of the file.
+            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_READONLY), None).into());
+        }
         connection.busy_timeout(patience)?;
         let (found, id) = version(&connection)?;
         if found > MIGRATIONS.len() {
@@ -277,7 +280,15 @@ pub(super) fn is_there(path: &Path) -> Result<bool, StoreError> {
 /// Opens an existing database; only for reading if it cannot be written.
 fn writable_or_not(file: &Path) -> rusqlite::Result<Connection> {
     let open = |flags| Connection::open_with_flags(file, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
-    open(OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
+    let opened = open(OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))?;
+    // A new journal would have the mode of the file, and could not be written when the file can be again.
+    if opened.is_readonly("main")? && !has_journal(file) { as_it_is(file) } else { Ok(opened) }
+}
+
+fn has_journal(file: &Path) -> bool {
+    let mut name = file.as_os_str().to_owned();
+    name.push("-wal");
+    is_there(Path::new(&name)).unwrap_or(true)
 }
 
 /// Opens a database that exists; `None` if it does not.
