@@ -388,3 +388,29 @@ fn a_session_that_was_not_copied_is_not_counted() {
     assert_eq!(outcome.code, 1);
     assert!(outcome.stdout.contains("kept: 0 sessions in 0 B\nnot copied: "), "{}", outcome.stdout);
 }
+
+#[test]
+fn a_copy_without_the_changes_in_force_replaces_no_session() {
+    let sandbox = sandbox(30);
+    sandbox.text(&["keep", "--all"]);
+    let original = fs::read(session(&sandbox)).unwrap();
+    sandbox.text(&["create", "a note", "-s", "1111"]);
+    let changed = fs::read(session(&sandbox)).unwrap();
+    let refused = |hint: &str| {
+        let [said, dry] = [&[][..], &["-n"]].map(|more| sandbox.run(&[&["keep", "restore", "1111", "--force"], more].concat()));
+        let expected = "error: the copy does not have the changes in the log of the session\n";
+        let to_file = "hint: to write it to a file: aperture keep restore 1111 --to FILE\n";
+        assert_eq!((said.code, &*said.stderr), (1, &*format!("{expected}{hint}{to_file}")));
+        assert_eq!(dry.stderr, said.stderr);
+    };
+    let hint = "hint: to bring the session to the state of the copy: aperture restore";
+    refused(&format!("{hint} original -s 11111111-1111-4111-8111-111111111111\n"));
+    assert_eq!(fs::read(session(&sandbox)).unwrap(), changed);
+    // A copy that has them.
+    sandbox.text(&["keep", "--all"]);
+    fs::write(session(&sandbox), "other\n").unwrap();
+    sandbox.text(&["keep", "restore", "1111", "--force"]);
+    assert_eq!((fs::read(session(&sandbox)).unwrap(), sandbox.run(&["verify", "1111"]).code), (changed, 0));
+    sandbox.text(&["restore", "original", "-s", "1111"]);
+    assert_eq!(fs::read(session(&sandbox)).unwrap(), original);
+}

@@ -9,11 +9,12 @@ pub use status::{KeepStatusReport, SOON_DAYS, expiring_in, report as status_repo
 use crate::app::{CommandError, Env, ErrorKind, misuse, next_step, refusal};
 use crate::commands::change::pipeline::expect_changeable;
 use crate::fsio::Identity;
-use crate::model::request_id;
+use crate::model::{Address, request_id};
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, CopyState, Found, KeepError, KeptCopies, Project, RestoredState};
 use report::{KeptRow, KeptSession, RestoredRow};
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -98,9 +99,15 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                 }
                 None => {
                     let to_file = format!("to write it to a file: aperture keep restore {} --to FILE", quoted_word(session));
-                    expect_changeable(env, &found, false).map_err(|error| error.hint(to_file))?;
+                    expect_changeable(env, &found, false).map_err(|error| error.hint(&to_file))?;
                     let _lock = lock(env)?;
-                    let files = copies.restore(&found, *older, *force, *dry_run);
+                    let mut files = copies.restore(&found, *older, *force, true);
+                    if files.as_ref().is_ok_and(|files| files.iter().any(|file| file.state == RestoredState::Replaced)) {
+                        expect_last_state(env, &copies, &found, *older).map_err(|error| error.hint(to_file))?;
+                    }
+                    if files.is_ok() && !*dry_run {
+                        files = copies.restore(&found, *older, *force, false);
+                    }
                     files.map(|files| files.into_iter().map(|file| (file.path, file.state)).collect())
                 }
             };
@@ -155,6 +162,30 @@ fn refused(error: KeepError, session: &str, options: &str) -> CommandError {
         }
     };
     CommandError::new(kind, error).hint(hint)
+}
+
+/// Fails if a copy that would replace the file of a session does not begin with the last state of its log, of which no change could be
+/// undone then.
+fn expect_last_state(env: &Env, copies: &KeptCopies<'_>, found: &Found, older: Option<usize>) -> Result<(), CommandError> {
+    let path = copies.original_path(found.provider, &found.path).and_then(|path| env.disk.resolve(&path).ok());
+    let Some((path, store)) = path.zip(env.existing_store()?) else { return Ok(()) };
+    let Some(stored) = store.find(&path)? else { return Ok(()) };
+    let history = store.history(stored.key)?;
+    let (id, mut content) = (&found.location.id, Vec::new());
+    let copy = copies.copy_of(found, older).map_err(|error| refused(error, id, ""))?;
+    let read = env.disk.open(&copy, 0).and_then(|mut file| file.read_to_end(&mut content));
+    read.map_err(|error| refused(error.into(), id, ""))?;
+    let has = |(bytes, hash): (u64, Address)| {
+        content.get(..bytes as usize).is_some_and(|start| blake3::hash(start).as_bytes() == &hash)
+    };
+    if history.state_at(history.last()).is_none_or(has) {
+        return Ok(());
+    }
+    let error = refusal!("the copy does not have the changes in the log of the session");
+    let points = history.operations.iter().rev().map(|operation| operation.id).chain([0]);
+    let Some(point) = points.into_iter().find(|point| history.state_at(*point).is_some_and(has)) else { return Err(error) };
+    let point = if point == 0 { "original".to_owned() } else { point.to_string() };
+    Err(error.hint(format!("to bring the session to the state of the copy: aperture restore {point} -s {}", quoted_word(id))))
 }
 
 /// Locks the copies; waits for another process that copies a session.

@@ -96,7 +96,9 @@ impl KeptCopies<'_> {
         if dry_run { Ok(()) } else { self.write_back(&copy, path, &|| Ok(())) }
     }
 
-    fn copy_of(&self, found: &Found, older: Option<usize>) -> Result<PathBuf, KeepError> {
+    /// Returns the copy of a session, or the older one with this number.
+    /// Errors: the number is wrong.
+    pub fn copy_of(&self, found: &Found, older: Option<usize>) -> Result<PathBuf, KeepError> {
         let Some(number) = older else { return Ok(found.path.clone()) };
         let copies = self.older(&found.path);
         let place = number.checked_sub(1);
