@@ -442,7 +442,7 @@ fn remove(document: &mut DocumentMut, key: &str, value: &str) -> anyhow::Result<
 fn remove_at(list: &mut Array, at: usize) {
     let text = |raw: Option<&RawString>| raw.and_then(RawString::as_str).unwrap_or_default().to_owned();
     let removed = list.remove(at);
-    // What is behind the comma of a value precedes the next one, or the end.
+    // The comment behind the comma of a value precedes the next one, or the end.
     let before = text(removed.decor().prefix());
     let behind = match list.get(at) {
         Some(next) => text(next.decor().prefix()),

@@ -143,7 +143,7 @@ fn session_content(env: &Env, path: &str, object: &str) -> Result<Option<Vec<u8>
         return read().map(Some);
     }
     let mut content = Vec::new();
-    // What cannot be unpacked is no session.
+    // A file that cannot be unpacked is not a session.
     let unpacked = unpacked(read()?).and_then(|mut file| file.read_to_end(&mut content));
     Ok(unpacked.is_ok().then_some(content))
 }
