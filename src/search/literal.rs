@@ -144,8 +144,9 @@ pub fn scan(
     let count = |buffer: &mut Vec<u8>, source: &usize| -> io::Result<usize> {
         let source = &sources[*source];
         let Some(encoded) = &pattern.encoded else { return Ok(usize::MAX) };
-        let mut rows = source.logged.values().filter(|value| encoded.is_match(value)).count();
-        each_line(&mut *disk.open(source.path(), 0)?, buffer, false, &mut |line| rows += usize::from(encoded.is_match(line)))?;
+        let mut rows = 0;
+        let count = &mut |line: &[u8]| rows += usize::from(encoded.is_match(&source.line(line)));
+        each_line(&mut *disk.open(source.path(), 0)?, buffer, false, count)?;
         Ok(rows)
     };
     let counts: Vec<io::Result<usize>> = chosen.par_iter().map_init(Vec::new, count).collect();

@@ -7,6 +7,7 @@ use crate::model::{Key, PromptSource, TraceContent, TraceEvent, TraceResult};
 use crate::provider::{PROVIDERS, Places, ProviderAdapter};
 use crate::workspace::{Found, LoggedContents, TracePosition, read_trace};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
@@ -140,7 +141,7 @@ impl Source {
                 // A later row tells if a prompt that waits is sent.
                 SourceKind::Session(_) if !events.is_empty() && !position.has_waiting_prompts() && !is_wanted(&line) => {}
                 SourceKind::Session(found) => {
-                    let line = self.logged.line(found.provider, line.strip_suffix(b"\n").unwrap_or(&line));
+                    let line = self.line(line.strip_suffix(b"\n").unwrap_or(&line));
                     position.line(found.provider, &line, &mut |event| events.push(self.logged.masked(event)));
                 }
                 SourceKind::Output(..) => {}
@@ -174,6 +175,11 @@ impl Source {
             .iter_mut()
             .for_each(|event| event.row = line_of(event).map_or_else(|| event.row.clone(), |line| format!("L{}", lines + line)));
         Ok(())
+    }
+
+    /// Returns a line of the file with its contents as they were before aperture changed them.
+    pub(super) fn line<'l>(&self, line: &'l [u8]) -> Cow<'l, [u8]> {
+        self.session().map_or(Cow::Borrowed(line), |found| self.logged.line(found.provider, line))
     }
 
     /// Returns true if a row only holds a call of a tool or its result, as far as its bytes tell without being parsed.

@@ -273,8 +273,16 @@ fn the_asking_session_and_copies_of_a_turn_are_left_out() {
 #[test]
 fn archived_content_is_found() {
     let sandbox = sandbox();
+    let totals = || {
+        [&["--literal", "the"][..], &["--regex", "[a-z]+g"], &["login test"]].map(|query| {
+            let outcome = sandbox.run(&[&["search", "--json"], query].concat());
+            serde_json::from_str::<Value>(&outcome.stdout).unwrap()["total"].clone()
+        })
+    };
+    let before = totals();
     let changed = sandbox.run(&["archive", "2", "-s", "aaaa"]);
     assert_eq!(changed.code, 0, "{}", changed.stderr);
+    assert_eq!(totals(), before);
     assert_eq!(found(&sandbox, &["race setup"]).0, "a");
     assert_eq!(found(&sandbox, &["--literal", "race is in the setup"]).0, "a");
 }
