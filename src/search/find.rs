@@ -248,7 +248,7 @@ impl TurnReading<'_> {
     /// Reads a turn from its file: first only what was said, if that has all words that the turn has. Returns the session that its row
     /// names, in a list of prompts.
     fn read(&self, source: &Source, turn: &IndexedTurn, candidate: &Candidate) -> Option<(String, Match)> {
-        let reads_all = self.filter.is_narrow() || !self.query.without.is_empty() || source.logged.has_values();
+        let reads_all = self.filter.is_narrow() || !self.query.without.is_empty();
         if !reads_all && candidate.has == candidate.is_said {
             let is_wanted = |line: &[u8]| !source.is_call(line) && self.matcher.could_match(line);
             let found = self.rate(source, turn, &is_wanted);

@@ -138,11 +138,12 @@ impl Source {
         let mut line = Vec::new();
         while file.read_until(b'\n', &mut line)? > 0 {
             match &self.kind {
-                // A later row tells if a prompt that waits is sent.
-                SourceKind::Session(_) if !events.is_empty() && !position.has_waiting_prompts() && !is_wanted(&line) => {}
                 SourceKind::Session(found) => {
                     let line = self.line(line.strip_suffix(b"\n").unwrap_or(&line));
-                    position.line(found.provider, &line, &mut |event| events.push(self.logged.masked(event)));
+                    // A later row tells if a prompt that waits is sent.
+                    if events.is_empty() || position.has_waiting_prompts() || is_wanted(&line) {
+                        position.line(found.provider, &line, &mut |event| events.push(self.logged.masked(event)));
+                    }
                 }
                 SourceKind::Output(..) => {}
                 SourceKind::Prompts(provider, _) => {

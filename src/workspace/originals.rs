@@ -32,14 +32,9 @@ impl LoggedContents {
         LoggedContents { named, ..LoggedContents::default() }
     }
 
-    /// Returns true if a line can have another content than before.
-    pub fn has_values(&self) -> bool {
-        !self.values.is_empty()
-    }
-
     /// Returns a line of the file with its contents as they were.
     pub fn line<'l>(&self, provider: &dyn ProviderAdapter, line: &'l [u8]) -> Cow<'l, [u8]> {
-        let restored = if self.has_values() { self.replaced.restored(provider, line, &self.values) } else { None };
+        let restored = if self.values.is_empty() { None } else { self.replaced.restored(provider, line, &self.values) };
         restored.map_or(Cow::Borrowed(line), Cow::Owned)
     }
 
