@@ -318,7 +318,7 @@ fn is_old(block: &Block) -> bool {
     // The words of a person stay: only the rest can be shortened.
     let rest = block.bytes.saturating_sub(block.words_bytes());
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
-    // What surrounds the words of a person belongs to them: the files that they name.
+    // A short text around the words of a person belongs to them, such as the files that they name.
     let least = if block.words.is_empty() { engine::LEAST_BYTES } else { SAID_BYTES };
     let is_large = !said && (rest >= least || !block.media.is_empty());
     // A shortened block is one whatever is left of it, so that the same change again is none.

@@ -152,7 +152,8 @@ fn whole_question(message: &[(Sentence, BlockNumber)], question: &(Sentence, Blo
     let is_bare =
         part.text.split(|c: char| !c.is_alphanumeric()).all(|word| is_stop_word(&word.to_lowercase()) || word.len() < 2);
     let place = message.iter().position(|said| std::ptr::eq(said, question)).filter(|_| is_bare);
-    let before = place.and_then(|place| message.get(place.checked_sub(1)?));
+    // An item of a list before it is not what it is about.
+    let before = place.and_then(|place| message.get(place.checked_sub(1)?)).filter(|before| before.0.item == question.0.item);
     before.map_or(part.clone(), |before| Part { text: format!("{} {}", Part::said(before).text, part.text), ..part })
 }
 
