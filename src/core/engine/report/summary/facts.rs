@@ -267,7 +267,9 @@ pub(super) fn answered(reading: &Analysis, turn: &Turn) -> bool {
         let row = &reading.session.rows[block.row as usize];
         is_printed |= row.flags.any(Flags::COMMAND_OUTPUT);
         let is_silent = matches!(block.role, Role::System | Role::Thinking) || block.kind == BlockKind::Attachment;
-        let is_command = row.flags.any(Flags::COMMAND_NAME) && (is_printed || is_client_command(&block.preview));
+        let is_of_client_alone = is_client_command(&block.preview);
+        let is_command = row.flags.any(Flags::COMMAND_NAME) && is_printed
+            || row.flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND) && is_of_client_alone;
         let is_summary = matches!(row.event.as_deref(), Some(Event::CompactSummary));
         if !is_silent && !is_command && !is_summary && !is_of_client(reading, block) {
             return block.role == Role::Assistant;

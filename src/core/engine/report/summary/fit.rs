@@ -19,7 +19,7 @@ const TOPIC_WORDS: usize = 6;
 const LEAST_TOPIC_WORDS: usize = 4;
 /// Words of a topic that is cut with a meaning of their own, below which it says nothing.
 const TELLING_WORDS: usize = 2;
-word_lists! { "fit.txt": pub(super) LINKS, OPEN_WORDS }
+word_lists! { "fit.txt": pub(super) LINKS, OPEN_WORDS, FRAMES }
 
 impl PointKind {
     pub fn label(self) -> &'static str {
@@ -219,7 +219,8 @@ fn topic_end(words: &[String]) -> usize {
 
 /// Returns true if enough of the words have a meaning of their own.
 pub(super) fn tells<'a>(words: impl Iterator<Item = &'a str>) -> bool {
-    words.filter(|word| !OPEN_WORDS.contains(&&*bare(word))).count() >= TELLING_WORDS
+    let is_telling = |word: &&str| !OPEN_WORDS.contains(&&*bare(word)) && !FRAMES.contains(&&*bare(word));
+    words.filter(is_telling).count() >= TELLING_WORDS
 }
 
 fn bare(word: &str) -> String {
@@ -300,6 +301,11 @@ mod tests {
         check("rename all of the", "rename all…");
         check("Per step 7c I’m", "Per step 7c…");
         check("the old one is [secret:token] of", "the old one is [secret:token]…");
+        let tells = |topic: &str| {
+            let topic = topic.split(' ').map(str::to_owned).collect();
+            HeaderParts { topic, is_cut: true, ..HeaderParts::default() }.tells()
+        };
+        assert!(tells("round the tax") && !tells("I'm not sure I see the benefit") && !tells("It doesn't seem to work"));
         let whole = HeaderParts { topic: vec!["what".into(), "is".into(), "it?".into()], ..HeaderParts::default() };
         assert_eq!(whole.text(), "what is it?");
     }

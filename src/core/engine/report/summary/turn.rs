@@ -13,7 +13,7 @@ use crate::engine::report::files::home;
 use crate::engine::{Analysis, label, o200k};
 use crate::model::{BlockKind, BlockNumber, Conventions, Role, Turn, paths, starts_with_any};
 use crate::text::clauses::{is_assent, is_prose};
-use crate::text::cut::{cut, one_line};
+use crate::text::cut::{cut, one_line, without_links};
 use crate::text::lists::word_lists;
 use crate::text::names::{SEPARATORS, file_name, is_file_name, last_components, telling_name};
 use crate::text::stop_words::is_stop_word;
@@ -102,7 +102,7 @@ fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Par
         let shown = super::cleaning::without_tags(content, conventions);
         let line = shown.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric)).unwrap_or_default();
         if preview.is_none() && !line.is_empty() && (!line.starts_with(['<', '[']) || !found.is_empty()) {
-            preview = Some(Part::new(&cut(line, PROMPT_CHARACTERS), block.number));
+            preview = Some(Part::new(&cut(&without_links(line), PROMPT_CHARACTERS), block.number));
         }
     }
     preview.into_iter().collect()
@@ -141,9 +141,11 @@ fn strings(value: &Value) -> Vec<String> {
     }
 }
 
-/// Returns the questions in the last paragraphs of a message.
+/// Returns the questions in the last paragraphs of a message, whatever lists are between them.
 pub(super) fn questions(words: &[(Sentence, BlockNumber)]) -> impl Iterator<Item = &(Sentence, BlockNumber)> {
-    words[words.len().saturating_sub(4)..].iter().filter(|(sentence, _)| sentence.asks())
+    let from = words.iter().rev().filter(|(sentence, _)| !sentence.item).nth(3).or(words.first());
+    let place = from.and_then(|from| words.iter().position(|word| std::ptr::eq(word, from))).unwrap_or_default();
+    words[place..].iter().filter(|(sentence, _)| sentence.asks())
 }
 
 /// Returns a question of a message; one whose words have no meaning of their own, such as `Want me to?`, with the sentence before it.
@@ -389,9 +391,12 @@ fn found_header(told: &TurnFacts<'_>, before: Option<&TurnFacts<'_>>, clock: &dy
     // Without a prompt, such as after the notice of a background task, the answer says what the turn is about.
     let answered = before.filter(|_| assents(&told.asked)).or(Some(told).filter(|_| found.is_empty()));
     if let Some(about) = answered {
-        let question = questions(&about.words[about.last..]).last().filter(|_| !std::ptr::eq(about, told));
-        let said = question.or_else(|| about.reply_sentences().first().copied());
-        found = said.map(|said| topics(&[Part::said(said)])).filter(|said| !said.is_empty()).unwrap_or(found);
+        let message = &about.words[about.last..];
+        // An item of a list is one of the answers that a question offers.
+        let question = questions(message).filter(|(sentence, _)| !sentence.item && !std::ptr::eq(about, told)).last();
+        let asked = question.map(|question| whole_question(message, question));
+        let said = asked.or_else(|| about.reply_sentences().first().copied().map(Part::said));
+        found = said.map(|said| topics(&[said])).filter(|said| !said.is_empty()).unwrap_or(found);
     }
     let names = told.facts.edited.iter().rev().take(2).map(|(path, _, _)| file_name(path));
     let parts = HeaderParts {
@@ -464,6 +469,20 @@ mod tests {
         );
         assert_eq!(all(&["The tax is rounded twice, right?"]), ["The tax is rounded twice, right?"]);
         assert_eq!(all(&["/shop:apply round-the-tax"]), ["/shop:apply round-the-tax"]);
+    }
+
+    #[test]
+    fn a_question_before_a_list_is_asked() {
+        let said = |text: &str, item| (Sentence { text: text.to_owned(), item, leads: false }, 0);
+        let options = ["Round each.", "Round once.", "Round up?", "Leave it.", "None."].map(|text| said(text, true));
+        let message = [vec![said("Which rounding?", false)], options.to_vec()].concat();
+        assert_eq!(
+            questions(&message).map(|(sentence, _)| &*sentence.text).collect::<Vec<_>>(),
+            ["Which rounding?", "Round up?"]
+        );
+        let later = ["It is fixed.", "All is well.", "The till is done.", "So is the tax."].map(|text| said(text, false));
+        assert_eq!(questions(&[message, later.to_vec()].concat()).count(), 0);
+        assert_eq!(questions(&[]).count(), 0);
     }
 
     #[test]
