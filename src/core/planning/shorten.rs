@@ -277,7 +277,7 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
     for block in reading.in_window().filter(|block| block.number < scope.end && is_old(block)).filter(meant) {
         let original = match draft.immutable(block.number)?.or_else(|| held(draft, block)) {
             // Only a selection reports them.
-            Some(SkipReason::Instructions) if scope.only.is_none() => continue,
+            Some(SkipReason::Instructions | SkipReason::PlanInForce) if scope.only.is_none() => continue,
             Some(why) => Err(why),
             None => match draft.original(block.number) {
                 Ok(original) if rules.protect(block, &original.content) => Err(SkipReason::Protected),
@@ -328,7 +328,8 @@ fn is_old(block: &Block) -> bool {
 /// Returns the reason why a block that can be changed must not get shorter, if there is one.
 fn held(draft: &Draft<'_>, block: &Block) -> Option<SkipReason> {
     match () {
-        () if draft.is_instruction(block) || draft.is_plan_in_force(block) => Some(SkipReason::Instructions),
+        () if draft.is_instruction(block) => Some(SkipReason::Instructions),
+        () if draft.is_plan_in_force(block) => Some(SkipReason::PlanInForce),
         () if block.pin.is_some() => Some(SkipReason::Pinned),
         () if block.focused => Some(SkipReason::Focused),
         () => None,

@@ -16,6 +16,7 @@ texts! {
         AsItIs = "already so",
         Protected = "protected by a rule",
         Instructions = "instructions: only by number",
+        PlanInForce = "the list of tasks in force: only by number",
         NoOriginal = "the original is not in this store",
         Inherited = "inherited from another session",
     }
