@@ -225,7 +225,6 @@ fn a_pack_states_what_calls_did() {
         ("src/no.rs #", false),
         ("differ by 3 cents", true),
         ("Compiling sums", false),
-        ("shop/sums", false),
         ("`make drawer-7 | tail -1` #", true),
         (" agent: Shall I sort the drawers too?\n", true),
         (" agent: 2. The right drawers first.\n", true),

@@ -25,12 +25,13 @@ const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
 /// Prefixes of lines with which tools report progress or name their own help, and suffixes of those that report a success among many,
 /// or that a package has no tests.
 const PROGRESS: &[&str] = &[
-    "=== RUN ", "=== PAUSE ", "=== CONT ", "--- PASS: ", "ok  \t", "Compiling ", "Checking ", "Downloading ", "Downloaded ",
-    "Unpacking ", "Fetching ", "Installing ", "Collecting ", "Using cached ", "Get:", "Preparing to unpack ",
-    "Selecting previously ", "Finished ", "[command]", "##[endgroup]", "Download action ", "go: downloading ",
-    "note: run with `RUST_", "For more information ",
+    "=== RUN ", "=== PAUSE ", "=== CONT ", "--- PASS: ", "Compiling ", "Checking ", "Downloading ", "Downloaded ", "Unpacking ",
+    "Fetching ", "Installing ", "Collecting ", "Using cached ", "Get:", "Preparing to unpack ", "Selecting previously ",
+    "Finished ", "[command]", "##[endgroup]", "Download action ", "go: downloading ", "note: run with `RUST_",
+    "For more information ",
 ];
 const SUCCESS: &[&str] = &[" ... ok", " ... ignored", "[no test files]"];
+const PASSED_PACKAGE: &str = "ok  \t";
 /// Salience of the first line that says why a program ended.
 const FIRST_FAILURE: f32 = 0.03;
 /// Salience of the cause of a failure, and of an address as the last line.
@@ -70,7 +71,8 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
         let again = of_library || !forms.insert(form(text));
         // The runner of a log prints its own settings in groups.
         is_setup = is_log && !text.starts_with("##[endgroup]") && (is_setup || text.starts_with("##[group]"));
-        let is_progress = is_setup || is_progress(text);
+        let is_success = own_text(text).starts_with(PASSED_PACKAGE) || SUCCESS.iter().any(|end| text.ends_with(end));
+        let is_progress = is_setup || is_success || is_progress(text);
         let nameless = of_library || is_progress;
         let is_failure = !again && is_end_of_program(text) && !std::mem::replace(&mut has_failed, true);
         causes.iter_mut().filter(|_| starts_with_any(text, FRAMES)).for_each(Causes::close);
@@ -96,10 +98,9 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
     pieces
 }
 
-/// Returns true if a line of an output only reports progress, or one success among many.
+/// Returns true if a line of an output only reports progress.
 pub fn is_progress(line: &str) -> bool {
-    let line = line.trim();
-    starts_with_any(own_text(line), PROGRESS) || SUCCESS.iter().any(|end| line.ends_with(end))
+    starts_with_any(own_text(line.trim()), PROGRESS)
 }
 
 /// True for the output of a command that does not only look something up.

@@ -53,9 +53,9 @@ pub fn files_in_work(reading: &Analysis, most: usize) -> Vec<FileInWork> {
         let Some(tool) = block.tool.as_deref().filter(|_| !row.sidechain && !reading.is_left(block)) else { continue };
         let directory = session.origins.get(row.origin as usize).map_or("", |origin| &origin.directory);
         let answer = block.call.and_then(|call| results.get(&call)).copied();
-        // A file that could not be read, edited or searched may not exist.
-        let is_needed = tool.verb.names_file() || looks_up(tool, &tool.target);
-        if is_needed && answer.is_some_and(|answer| answer.error) {
+        // A file that could not be read or edited may not exist, nor one of those that a search did not find.
+        let is_missing = |answer: &Block| looks_up(tool, &tool.target) && answer.preview.contains("No such file");
+        if answer.is_some_and(|answer| answer.error && (tool.verb.names_file() || is_missing(answer))) {
             continue;
         }
         let result = answer.map_or(block.number, |answer| answer.number);
