@@ -1,7 +1,7 @@
 //! User files that aperture reads whole or writes: settings, hooks, slash commands, exports.
 #![expect(clippy::disallowed_methods, reason = "links, modes and directories are not what a disk of sessions is asked for")]
 
-use crate::fsio::{Disk, expect_one_name, read_head};
+use crate::fsio::{Disk, expect_one_name, make_with, read_head};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -90,14 +90,13 @@ fn write(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: Mode, check: &dyn Fn(
 /// Creates an empty file if it does not exist.
 fn make(path: &Path, mode: Mode) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
-    options.append(true).create(true);
     let bits = if mode == Mode::Private { 0o600 } else { 0o666 };
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, bits);
     // Elsewhere, a file has the permissions of its directory.
     #[cfg(not(unix))]
     let _ = bits;
-    options.open(path).map(drop)
+    make_with(&mut options, path)
 }
 
 /// Creates a directory and a file in it, accessible to their owner only.

@@ -8,7 +8,7 @@ mod watch;
 pub(crate) mod failing;
 
 pub use packed::{is_packed, pack, packed_path, unpacked, unpacked_path};
-pub use real::RealDisk;
+pub use real::{RealDisk, make_with};
 pub use watch::{Depth, Watcher};
 
 use serde::{Deserialize, Serialize};

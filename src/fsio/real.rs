@@ -75,7 +75,8 @@ impl Disk for RealDisk {
     }
 
     fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
-        let (metadata, file) = (fs::metadata(like)?, open_alone(path, true)?);
+        let file = open_alone(path, true)?;
+        let metadata = fs::metadata(like)?;
         file.set_len(0)?;
         own_like(&file, &metadata)?;
         file.set_permissions(metadata.permissions())?;
@@ -86,7 +87,6 @@ impl Disk for RealDisk {
         let mut directories = fs::DirBuilder::new();
         directories.recursive(true);
         let mut options = OpenOptions::new();
-        options.append(true).create(true);
         #[cfg(unix)]
         if is_private {
             std::os::unix::fs::DirBuilderExt::mode(&mut directories, 0o700);
@@ -101,7 +101,7 @@ impl Disk for RealDisk {
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             return Err(not_regular());
         }
-        options.open(path).map(drop)
+        make_with(&mut options, path)
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<u64> {
@@ -170,7 +170,24 @@ fn open_regular(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// Creates an empty file with these options, unless it exists.
+/// Errors: a link in its place leads nowhere (a repository can hold one, so that the file would be made elsewhere), or it cannot be
+/// opened for writing.
+pub fn make_with(options: &mut OpenOptions, path: &Path) -> io::Result<()> {
+    match options.append(true).create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let opened = options.create_new(false).open(path).map(drop);
+            let is_loose = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+            opened.map_err(
+                |error| if is_loose(&error) { io::Error::new(error.kind(), "a link there leads nowhere") } else { error },
+            )
+        }
+        opened => opened.map(drop),
+    }
+}
+
 /// Opens a file for writing, which no other process opens in this way until it is closed. Where files cannot be locked, others can.
+/// A link in its place is removed, and what it leads to is not opened: a repository can hold one.
 /// Errors: another process has it open ([`io::ErrorKind::ResourceBusy`]), or it cannot be opened.
 fn open_alone(path: &Path, creates: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
@@ -178,9 +195,14 @@ fn open_alone(path: &Path, creates: bool) -> io::Result<File> {
     // Private until it has the mode of the other file.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits() as i32);
     // Others may only rename or remove it meanwhile: a lock would also keep them from the file after its rename.
     #[cfg(windows)]
     std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, 4);
+    if fs::symlink_metadata(path).is_ok_and(|named| named.is_symlink()) {
+        fs::remove_file(path)?;
+    }
     loop {
         let file = match options.open(path) {
             Err(error) if cfg!(windows) && error.raw_os_error() == Some(32) => return Err(io::ErrorKind::ResourceBusy.into()),

@@ -32,6 +32,7 @@ mod keeping;
 mod kept;
 mod leaks;
 mod limits;
+mod links;
 mod listing;
 mod literals;
 mod manifest;
