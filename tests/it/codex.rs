@@ -867,3 +867,35 @@ fn prompts_that_a_compaction_repeats_are_said_once() {
     let first = pack.lines().find(|line| line.contains("Find the widgets.")).unwrap();
     assert!(first.starts_with("#3 ") && pack.matches("Count them.").count() == 1, "{pack}");
 }
+
+/// The client knows its own texts by their tags.
+#[test]
+fn the_report_of_a_subagent_is_shortened_between_its_tags() {
+    let sandbox = Sandbox::new();
+    let path = &rollout(&sandbox, THREAD);
+    let mut rows = conversation(&sandbox, THREAD, "legacy");
+    let report = json!({"agent_path": "a1", "status": {"completed": lines("finding", 200)}});
+    let texts = [
+        format!("<subagent_notification>\n{report}\n</subagent_notification>"),
+        format!(
+            "<user_shell_command>\n<command>\nmake all\n</command>\n<result>\n{}</result>\n</user_shell_command>",
+            lines("step", 200)
+        ),
+    ];
+    let first = rows.len();
+    rows.extend(texts.iter().map(|text| message("user", text)));
+    rows.extend([message("assistant", "Both are read."), message("user", "Go on."), message("assistant", "Done.")]);
+    write_rows(path, None, &rows);
+    let original = fs::read(path).unwrap();
+    sandbox.text(&["compress", "--preset", "aggressive", "--keep-turns", "1"]);
+    let after = rows_of(path);
+    for (place, text) in texts.iter().enumerate() {
+        let left = after[first + place]["payload"]["content"][0]["text"].as_str().unwrap();
+        let (tag, _) = text.split_once('\n').unwrap();
+        assert!(left.starts_with(&format!("{tag}\n[@")) && left.ends_with(&tag.replace('<', "</")), "{left}");
+        assert!(left.len() * 2 < text.len() && !left.contains("\\n"), "{left}");
+    }
+    assert!(sandbox.text(&["compress", "--preset", "aggressive", "--keep-turns", "1"]).contains("nothing to do"));
+    sandbox.text(&["undo"]);
+    assert!(fs::read(path).unwrap() == original);
+}

@@ -138,13 +138,13 @@ fn moved_words(original: &Original, masked: &str, known: &Known) -> Box<[(u32, u
 /// Splits a content that the client put between tags. Without the tags, command output would become a prompt.
 fn tagged(provider: &dyn ProviderAdapter, original: &Original) -> Option<[String; 3]> {
     let (block, content) = (&original.block, &original.content);
-    if block.kind == BlockKind::Attachment {
-        let (open, close) = provider.attachment_tags()?;
+    if let Some((open, close)) = provider.attachment_tags().filter(|_| block.kind == BlockKind::Attachment) {
         let inner = content.strip_prefix(open)?.strip_suffix(close)?;
         return Some([open, inner, close].map(str::to_owned));
     }
     let tag = engine::marker::client_tag(content, conventions());
-    if tag.is_empty() || block.role != Role::User || block.kind != BlockKind::Text || !content.ends_with('>') {
+    let is_text = matches!(block.kind, BlockKind::Text | BlockKind::Attachment);
+    if tag.is_empty() || block.role != Role::User || !is_text || !content.ends_with('>') {
         return None;
     }
     let end = content.rfind("</").filter(|end| *end >= tag.len())?;

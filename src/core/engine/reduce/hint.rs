@@ -8,7 +8,7 @@ use super::output::is_of_program;
 use super::paths::is_path;
 use super::salience::{Style, declaration, heading};
 use super::search::hit;
-use super::{KeptPieces, Piece, Reducible, input, media, rendered};
+use super::{KeptPieces, Piece, Reducible, input, json, media, rendered};
 use crate::engine::report::numbers::count;
 use crate::engine::summary::error_line;
 use crate::engine::{mask, without_data};
@@ -85,6 +85,9 @@ impl Parts {
         let text = without_data(input.content);
         if let Some(word) = client_word(&text, input) {
             return Parts::said(word);
+        }
+        if let Some(text) = json::longest_text(input).filter(|_| !input.error) {
+            return Parts::of_text(&text, Style::Prose, "");
         }
         let (all, conventions) = (lines(&text), input.conventions);
         let is_running = |line: &str| starts_with_any(line, &conventions.running_lines);

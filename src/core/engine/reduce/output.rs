@@ -64,7 +64,9 @@ pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
         if let Some((before, value)) = value_in(&line) {
             let heading = (!before.is_empty()).then_some(pieces.len());
             pieces.extend(heading.map(|_| Piece::line(Cow::Owned(before.to_owned()))));
-            json::collect(&value, "", heading, 1, false, &mut pieces);
+            let mut values = json::Values { input, pieces };
+            values.collect(&value, "", heading, 1, false);
+            pieces = values.pieces;
             continue;
         }
         let text = line.trim();

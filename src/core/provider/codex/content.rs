@@ -16,8 +16,9 @@ const CLIENT_TEXTS: &[&str] = &[
 ];
 /// The label of such a text after the user stopped a turn.
 pub(super) const INTERRUPTED: &str = "turn_aborted";
-/// Labels of such texts that contain results: all others guide the model.
-const CONTENT: &[&str] = &["subagent_notification", "user_shell_command"];
+/// The tags around such texts that hold results; all others guide the model.
+pub(super) const RESULT_TAGS: [[&str; 2]; 2] =
+    [["<subagent_notification>\n", "</subagent_notification>"], ["<user_shell_command>\n", "</user_shell_command>"]];
 /// The heading before the prompt in a text to which an editor prepended its own context.
 const REQUEST: &str = "## My request for Codex:";
 const EDITOR_TEXTS: &[&str] = &["# Context from my IDE setup:", "# Files mentioned by the user:"];
@@ -38,6 +39,11 @@ const LABEL_BYTES: usize = 40;
 pub(super) fn is_clients(text: &str) -> bool {
     let text = text.trim_start();
     CLIENT_TEXTS.iter().any(|beginning| text.starts_with(beginning))
+}
+
+/// Returns true for a text of the client that holds a result: what is between its tags can be changed.
+pub(super) fn is_result(text: &str) -> bool {
+    RESULT_TAGS.iter().any(|[open, close]| text.starts_with(open) && text.ends_with(close))
 }
 
 /// Labels of texts in the user's name that the client sends once, at the beginning of a conversation.
@@ -108,7 +114,7 @@ fn spoken<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     let mut block = Block::new(if added { BlockKind::Attachment } else { BlockKind::Text }, role);
     if added {
         block.label = label(&content).into();
-        block.ground = role == Role::System || is_clients(&content) && !CONTENT.contains(&&*block.label);
+        block.ground = role == Role::System || is_clients(&content) && !is_result(&content);
     } else if role == Role::User {
         let typed = prompt(&content);
         block.words = match typed {

@@ -1,5 +1,6 @@
 //! The texts that Codex writes into contents, and the names in the inputs of its tools.
 
+use super::content::RESULT_TAGS;
 use super::tool::PATCH;
 use crate::model::{Conventions, InputNames, PlanNames};
 use crate::provider::rewriter::RECORD;
@@ -16,6 +17,7 @@ pub(super) fn conventions() -> Conventions {
             "exit code", "process exited with", "chunk id:", "wall time:", "original token count:", "output:",
             "total output lines:",
         ],
+        opening_tags: RESULT_TAGS.iter().map(|[open, _]| *open).collect(),
         inserted_tags: vec![
             "environment_context", "user_instructions", "INSTRUCTIONS", "permissions instructions", "collaboration_mode",
             "turn_aborted", "skill", RECORD,

@@ -36,7 +36,7 @@ pub(in crate::provider) fn slot_in(fields: &RowFields<'_>, index: u32) -> Option
 }
 
 fn clients(value: &RawValue) -> bool {
-    text(value).is_some_and(|text| content::is_clients(&text))
+    text(value).is_some_and(|text| content::is_clients(&text) && !content::is_result(&text))
 }
 
 fn is_object(content: &str) -> bool {
