@@ -286,7 +286,9 @@ impl Report for ChangeReport {
             line(&format!("{} {are} sent again", thinking(self.thinking_restored, self.thinking_restored_tokens)));
         }
         if self.bills_changed && self.is_first {
-            line("the client's fill level follows; programs that add up bills (ccusage) see that too");
+            line(
+                "the client will show the new fill level; programs that add up bills (ccusage) count less for the last response",
+            );
         }
         for note in self.notes.iter().skip(usize::from(nothing)) {
             line(note);

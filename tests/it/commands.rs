@@ -796,7 +796,7 @@ fn damage_is_counted_and_never_fatal() {
             window    ▕██                                      ▏  10k of 200k tokens, 5 %
                       157k free until auto-compaction; window size by model
             reserve   33k: the client compacts automatically from 167k on
-            prompt    the window costs ~$0.06 in the next one: its cache has expired
+            prompt    the next one costs ~$0.06 for the window: the cache has expired
             billed    10k at the last answer
 
             by position

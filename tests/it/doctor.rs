@@ -38,7 +38,8 @@ fn an_empty_home_has_notes_and_no_problem() {
             good     store     nothing is stored yet; it will be in ~/.aperture
             good     cache     nothing is cached yet; it will be in ~/.aperture/cache
             note     sessions  no sessions below ~
-            good     requests  clients send them straight to their API; aperture run starts one behind a proxy
+            good     requests  clients send requests directly to their API; to start one behind a proxy:
+                               aperture run -- claude
 
             no problems, 2 notes
             exit code 0

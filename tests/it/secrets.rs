@@ -255,7 +255,7 @@ fn redact_of_a_block_leaves_the_others() {
           #1  "use [secret:github-token] to fix the deploy of the sh…  redacted  42 → 15
         −27 tokens (10k → 10k)
         the cache has expired (idle 2 h): saves <$0.001 a turn, costs nothing now
-        the client's fill level follows; programs that add up bills (ccusage) see that too
+        the client will show the new fill level; programs that add up bills (ccusage) count less for the last response
         1 github-token
         18 credentials elsewhere in the file; to replace these too: --whole-file
         credentials in 1 stored original; to remove these permanently: --forget --yes

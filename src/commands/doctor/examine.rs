@@ -291,8 +291,10 @@ fn requests(env: &Env) -> Vec<DoctorFinding> {
     }));
     findings.append(&mut others);
     if findings.is_empty() {
-        findings
-            .push(DoctorFinding::good(AREA, "clients send them straight to their API; aperture run starts one behind a proxy"));
+        findings.push(DoctorFinding::good(
+            AREA,
+            "clients send requests directly to their API; to start one behind a proxy: aperture run -- claude",
+        ));
     }
     findings
 }

@@ -229,7 +229,7 @@ impl TurnFound {
             head.push_str("  rewound");
         }
         if !self.missing_words.is_empty() {
-            head.push_str(&format!("  without {}", self.missing_words.join(", ")));
+            head.push_str(&format!("  not in it: {}", self.missing_words.join(", ")));
         }
         let mut text = style.paint(Paint::Dim, &clip(&head, style.width)) + "\n";
         let room = style.width.saturating_sub(4);

@@ -193,10 +193,10 @@ impl StatusReport {
         Some(if left > 0 {
             let minutes = (left + 59_999) / 60_000;
             format!(
-                "prompt    the window costs ~${cached:.2} in the next one, ~${uncached:.2} once its cache expires in {minutes} min"
+                "prompt    the next one costs ~${cached:.2} for the window, ~${uncached:.2} once the cache expires in {minutes} min"
             )
         } else {
-            format!("prompt    the window costs ~${uncached:.2} in the next one: its cache has expired")
+            format!("prompt    the next one costs ~${uncached:.2} for the window: the cache has expired")
         })
     }
 

@@ -1,4 +1,4 @@
-//! Limits of aperture, in one place.
+//! Limits that several layers share.
 
 /// Bytes read from a session at a time; the buffer grows for a longer row.
 pub const READ_CHUNK_BYTES: usize = 2 << 20;

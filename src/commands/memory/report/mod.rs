@@ -72,7 +72,7 @@ pub struct MemoryTreesReport {
 fn unlearned(text: &mut String, count: usize, option: &str) {
     if count > 0 {
         let entries = if count == 1 { "1 more entry".to_owned() } else { format!("{count} more entries") };
-        line(text, &format!("{entries} of sessions that were not learned yet: aperture memory{option} learn"));
+        line(text, &format!("{entries} can be learned: aperture memory{option} learn"));
     }
 }
 

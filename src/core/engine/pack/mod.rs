@@ -306,7 +306,7 @@ fn head(reading: &Analysis) -> String {
     let directory = reading.directory();
     let place = if directory.is_empty() { String::new() } else { format!(" in {directory}") };
     format!(
-        "Extracts of session {id}{place}, texts oldest first, lists by use, turns newest first. #N: aperture show N -s {id}\n"
+        "Extracts of session {id}{place}, texts: oldest first; lists: most used first; turns: newest first. #N: aperture show N -s {id}\n"
     )
 }
 
