@@ -13,7 +13,7 @@ mod topics;
 mod turns;
 mod zones;
 
-pub use successes::Successes;
+pub use successes::{Step, Successes};
 
 use crate::engine::cost::{capacity, tokens};
 use crate::engine::{Known, StalePolicy};

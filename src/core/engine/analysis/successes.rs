@@ -1,9 +1,13 @@
 //! Later successes: the one answer to whether a call that failed succeeded afterwards.
 
 use crate::model::{Block, Tool, ToolVerb};
+use crate::text::command_heads::{head, is_trivial, purpose_of, without_wrappers};
 use crate::text::names::last_components;
-use crate::text::shell::{proven_commands, simple_commands};
+use crate::text::shell::{SimpleCommand, Word, proven_commands, simple_commands};
 use rustc_hash::FxHashMap;
+
+/// Purposes of commands whose last result tells the state of a project, whatever form the command has.
+const CHECKS: &[&str] = &["Build", "Test", "Format and lint"];
 
 /// Results that succeeded, by what their success proves.
 #[derive(Default)]
@@ -41,6 +45,40 @@ impl<'a> Successes<'a> {
         };
         let found: Option<Vec<&Block>> = parts.into_iter().map(first).collect();
         found?.into_iter().max_by_key(|result| result.number)
+    }
+}
+
+/// The action of a command, in whatever words: the purpose of a build or a check of the project; else the program with its subcommand,
+/// and its targets, which are its words without texts, options and their values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    action: String,
+    targets: Vec<String>,
+}
+
+impl Step {
+    /// Returns the steps of a command, without those that say nothing about a project; `None` for one of a program that has no subcommand.
+    pub fn of(command: &str) -> Vec<Option<Step>> {
+        let simple = simple_commands(command);
+        let heads = simple.iter().filter(|simple| !simple.is_piped).filter_map(|simple| Some((simple, head(simple)?)));
+        let step = |(simple, head): (&SimpleCommand, String)| {
+            if let Some(purpose) = purpose_of(&head).filter(|purpose| CHECKS.contains(purpose)) {
+                return Some(Step { action: purpose.to_owned(), targets: Vec::new() });
+            }
+            let is_option = |word: &Word| word.text.starts_with('-');
+            // A word behind an option can be its value.
+            let words = without_wrappers(&simple.words).windows(2).filter(|pair| !pair.iter().any(is_option));
+            let words = words.map(|pair| &pair[1]).filter(|word| !word.is_text && !head.split(' ').any(|part| part == word.text));
+            let targets = words.map(|word| word.text.clone()).collect();
+            head.contains(' ').then_some(Step { action: head, targets })
+        };
+        heads.filter(|(_, head)| !is_trivial(head)).map(step).collect()
+    }
+
+    /// Returns true if another command does the same: one of both can name fewer targets.
+    pub fn is_repeated_by(&self, other: &Step) -> bool {
+        let has_all = |one: &Step, other: &Step| other.targets.iter().all(|target| one.targets.contains(target));
+        self.action == other.action && (has_all(self, other) || has_all(other, self))
     }
 }
 
@@ -101,6 +139,27 @@ mod tests {
             (ToolVerb::Other, "https://a.org/y", false),
         ] {
             assert_eq!(successes.after(&result(1, verb, failed), failed).is_some(), expected, "{failed}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_repeated_in_other_words() {
+        for (failed, later, expected) in [
+            ("go test -run TestTill ./till", "cd shop && mise run test:ci 2>&1 | tail", true),
+            ("gh run view 12 --json runs", "gh run view 12 --json attempt --repo me/shop", true),
+            ("gh run view 12", "gh run view 13", false),
+            ("git commit -m 'Round once'", "git commit -q -m 'Round the tax' && git push", true),
+            ("git rebase origin/main", "git rebase --continue", true),
+            ("git push", "git pull", false),
+            ("go build ./... && go test ./...", "go test ./...", false),
+            ("python3 till.py", "python3 tax.py", false),
+            ("ls till", "ls", false),
+        ] {
+            let later: Vec<Step> = Step::of(later).into_iter().flatten().collect();
+            let is_repeated =
+                |step: &Option<Step>| step.as_ref().is_some_and(|step| later.iter().any(|other| step.is_repeated_by(other)));
+            let steps = Step::of(failed);
+            assert_eq!(!steps.is_empty() && steps.iter().all(is_repeated), expected, "{failed}");
         }
     }
 

@@ -5,7 +5,7 @@ use super::offers::offers;
 use super::statements::Statement;
 use super::worth::{LINE_BYTES, Piece, need, pieces, plain};
 use super::{ALWAYS, LANES, Lane, OtherSession, Unit, Wanted};
-use crate::engine::analysis::Successes;
+use crate::engine::analysis::{Step, Successes};
 use crate::engine::memory::{lost_failure, missing_program};
 use crate::engine::reduce::is_progress;
 use crate::engine::report::label::split_directory;
@@ -278,8 +278,8 @@ impl Units {
         }
     }
 
-    /// Adds the calls that failed and did not succeed later, those with the same error together, the newest first; those of which only
-    /// the output tells it last.
+    /// Adds the calls that failed and did not succeed later, also not in other words, those with the same error together, the newest
+    /// first; those of which only the output tells it last.
     fn failures(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
         let conventions = reading.session.conventions;
         let has_failed = |block: &Block, target: &str| block.error || own_failure(block, target, sources).is_some();
@@ -294,11 +294,24 @@ impl Units {
         failed.sort_by_key(|(block, _)| !block.error);
         let mut successes = Successes::default();
         others.iter().for_each(|(block, target)| successes.add(block, target));
+        let commands = others.iter().filter(|(block, _)| is_command(block));
+        let done = commands.flat_map(|(block, target)| Step::of(target).into_iter().flatten().map(|step| (block.number, step)));
+        let done: Vec<(BlockNumber, Step)> = done.collect();
+        let is_made_good = |block: &Block, target: &str| {
+            let steps: Option<Vec<Step>> = Step::of(target).into_iter().collect();
+            let is_done = |step: &Step| done.iter().any(|(number, other)| *number > block.number && step.is_repeated_by(other));
+            is_command(block) && steps.is_some_and(|steps| !steps.is_empty() && steps.iter().all(is_done))
+        };
         let mut errors: Vec<(String, &Block, Vec<String>)> = Vec::new();
         for (block, target) in failed.into_iter().filter(|(block, target)| successes.after(block, target).is_none()) {
             let Some((source, tool)) = sources.get(&block.number).zip(block.tool.as_deref()) else { continue };
             let lost = own_failure(block, &target, sources).map(|line| cut(line, ERROR_CHARACTERS));
             let Some(error) = lost.or_else(|| failure(&source.text, tool, &target, conventions)) else { continue };
+            // Another program does not make good that one is missing, nor what the user declined.
+            let is_lasting = missing_program(&error).is_some() || conventions.declines(&source.text);
+            if !is_lasting && is_made_good(block, &target) {
+                continue;
+            }
             let call = match tool.verb {
                 verb if verb == ToolVerb::Run || verb.names_file() => {
                     relative(split_directory(&target).1, reading.directory()).to_owned()
