@@ -33,5 +33,6 @@ pub use induce::{induce, of_one_session};
 pub use intent::{Intent, intent};
 pub use markdown::{Document, DocumentError};
 pub use merge::{Change, ChangeKind, MergeFacts, merge};
+pub use open::is_left_to_do;
 pub use outcomes::{Feedback, Outcome, outcomes};
 pub use statements::names_subject;

@@ -51,7 +51,7 @@ fn thoughts(text: &str, sentences: &[Sentence], conventions: &Conventions) -> Ve
         let is_item = line.starts_with(['-', '*', '•']) && !is_bold || line.starts_with(|c: char| c.is_ascii_digit());
         if !is_item {
             let is_heading = line.starts_with('#') || is_bold || line.ends_with(':');
-            is_below = is_heading && starts(line.trim_start_matches(['#', '*', ' ']), &HEADINGS);
+            is_below = is_heading && is_left_to_do(line);
         } else if is_below {
             found.extend(sentences_of(line, conventions).into_iter().next().map(|sentence| sentence.text));
         }
@@ -74,6 +74,11 @@ fn thoughts(text: &str, sentences: &[Sentence], conventions: &Conventions) -> Ve
         }
     }
     thoughts
+}
+
+/// Returns true if a heading is above what is left to do.
+pub fn is_left_to_do(heading: &str) -> bool {
+    starts(heading.trim_start_matches(['#', '*', ' ']), &HEADINGS)
 }
 
 /// Returns true if a text starts with one of some phrases, or with its plural.

@@ -3,12 +3,12 @@
 use super::fit::fit;
 use super::plan::{Item, Status, plan};
 use super::sentences::{Sentence, salience};
-use super::turn::{REPLIED, TurnFacts, assents, edited_files, points_back, short_path};
+use super::turn::{PASSING, REPLIED, TurnFacts, assents, edited_files, points_back, short_path};
 use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
 use crate::engine::memory::names_subject;
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, label, plural};
-use crate::model::{Block, BlockKind, BlockNumber, InputNames, Role, ToolVerb, Turn};
+use crate::model::{Block, BlockKind, BlockNumber, Flags, InputNames, Role, ToolVerb, Turn};
 use crate::text::clauses::is_order;
 use crate::text::cut::cut;
 use crate::text::stop_words::is_function_word;
@@ -53,7 +53,7 @@ pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts
         (PointKind::Files, files(reading, &live)),
         (PointKind::Functions, functions(reading, contents, live.iter().map(|told| told.turn))),
         (PointKind::Concepts, concepts(reading, &live)),
-        (PointKind::State, state(reading, &live, &items)),
+        (PointKind::State, state(reading, contents, &live, &items)),
         (PointKind::Next, next(reading, &live, &items)),
     ];
     let summary = fit(points.map(|(kind, parts)| Point::new(kind, parts)).into(), SESSION_TOKENS);
@@ -77,7 +77,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
         (PointKind::Narrative, latest(narrative(&live))),
         (PointKind::Achieved, achieved(&live, &items).into_iter().take(DONE).collect()),
         (PointKind::Changed, changed(reading, &live)),
-        (PointKind::State, state(reading, &live, &items)),
+        (PointKind::State, state(reading, contents, &live, &items)),
         (PointKind::Open, errors),
         (PointKind::Next, next),
     ];
@@ -88,13 +88,15 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
     points.into_iter().filter(|point| !point.parts.is_empty()).collect()
 }
 
-/// Returns the items of the plan; of one that later turns left behind, only those that are done.
+/// Returns the items of the plan; of one that later turns left behind, or whose last item the newest one ended, only those that are done.
 fn items(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -> Vec<Item> {
     let blocks = |told: &&TurnFacts<'_>| told.turn.blocks.iter().filter_map(|number| reading.block(*number)).collect::<Vec<_>>();
     let mut items = plan(live.iter().flat_map(blocks), contents, &reading.session.conventions.plans);
     let is_plan = |block: &&Block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Plan);
     let later = live.iter().rev().take_while(|told| !blocks(told).iter().any(is_plan));
-    if later.filter(|told| !told.asked.is_empty()).count() >= PLAN_TURNS {
+    // An agent that ends its work with an answer can leave the mark of the last item as it is.
+    let is_ended = live.last().is_some_and(|told| told.answers()) && items.iter().all(|item| item.status != Status::Open);
+    if is_ended || later.filter(|told| !told.asked.is_empty()).count() >= PLAN_TURNS {
         items.retain(|item| item.status == Status::Done);
     }
     items
@@ -193,19 +195,24 @@ pub fn is_client_command(prompt: &str) -> bool {
 }
 
 /// Returns a sentence that ends the newest turn with one, and those of the most important turns before it, in order. What newer turns say
-/// can refute an older one.
+/// can refute an older one; of older turns, it returns no state that can have passed.
 fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let weight = |told: &TurnFacts<'_>| {
         let facts = &told.facts;
         facts.commits.len() * 4 + facts.edited.len().min(5) * 2 + facts.fixed.len().min(2) + told.turn.steps.min(20) as usize / 4
     };
+    let newest = live.iter().rfind(|told| told.turn.steps > 0);
     let said = |told: &TurnFacts<'_>| {
         // Of sentences with equal salience, the first is the most important.
         let said = told.reply_sentences();
-        let tells = |sentence: &Sentence| !sentence.item && says_something(&sentence.text) && names_subject(&sentence.text);
+        let tells = |sentence: &Sentence| {
+            !sentence.item && !sentence.offers() && says_something(&sentence.text) && names_subject(&sentence.text)
+        };
         let whole: Vec<_> = said.into_iter().filter(|(sentence, _)| tells(sentence)).take(2).collect();
         let best = whole.into_iter().rev().max_by_key(|(sentence, _)| salience(sentence))?;
-        (salience(&best.0) > 1).then(|| Part::said(best))
+        let is_newest = newest.is_some_and(|newest| std::ptr::eq(*newest, told));
+        let has_passed = !is_newest && (best.0.asks() || tells_passing_state(&best.0.text));
+        (salience(&best.0) > 1 && !has_passed).then(|| Part::said(best))
     };
     let aged = |place: usize, told: &TurnFacts<'_>| (weight(told) + 1) as f64 * RECENCY.powi((live.len() - place) as i32);
     let mut ranked: Vec<(f64, usize, Part)> =
@@ -229,6 +236,12 @@ fn says_something(sentence: &str) -> bool {
     !sentence.is_ascii()
         || sentence.contains(['`', '/'])
         || sentence.split_whitespace().filter(is_content).count() >= NARRATIVE_WORDS
+}
+
+/// Returns true if a sentence tells a state that later work ends: what remains, fails or is being done.
+fn tells_passing_state(sentence: &str) -> bool {
+    let lower = format!(" {} ", sentence.to_lowercase().replace(|c: char| !c.is_alphanumeric() && c != '\'', " "));
+    PASSING.iter().any(|words| lower.contains(&format!(" {words} ")))
 }
 
 /// Returns commits, completed plan items, test results, fixed errors and the number of edits.
@@ -335,13 +348,18 @@ fn concepts(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     found
 }
 
-/// Returns the outcome of the last turn, the calls at its end whose results are not known, and the progress of the plan.
-fn state(reading: &Analysis, live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
+/// Returns the outcome of the last turn, the notice of the client with which it stopped, the calls at its end whose results are not
+/// known, and the progress of the plan.
+fn state(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let Some(last) = live.last() else { return Vec::new() };
     let mut parts: Vec<Part> = last.outcomes.iter().map(|outcome| Part::counted(outcome.words())).collect();
     parts[..1].iter_mut().for_each(|part| part.text.insert_str(0, "last turn: "));
-    let newest = last.turn.blocks.iter().rev().filter_map(|number| reading.block(*number));
-    let running = newest.take_while(|block| block.kind == BlockKind::ToolUse);
+    let newest = || last.turn.blocks.iter().rev().filter_map(|number| reading.block(*number));
+    let is_notice = |block: &Block| reading.session.rows[block.row as usize].flags.any(Flags::API_ERROR);
+    let notice = newest().next().filter(|block| is_notice(block)).and_then(|block| Some((block, contents.get(&block.number)?)));
+    parts
+        .extend(notice.map(|(block, text)| Part::new(&format!("stopped: {}", cut(text.trim(), BRIEF_CHARACTERS)), block.number)));
+    let running = newest().take_while(|block| block.kind == BlockKind::ToolUse);
     let called = |block: &Block| Part::new(&format!("without a result: {}", cut(&label(block), BRIEF_CHARACTERS)), block.number);
     parts.extend(running.map(called));
     // The last test result is valid until the tests run again.

@@ -137,23 +137,16 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
     facts
 }
 
-/// The maximum number of results after an error that is open.
-const RESULTS_AFTER: usize = 3;
-
-/// Returns the place from which on an error of a turn is open: before it, the agent passed the tests, committed, or continued with
-/// other things, so that an error without a success of the same call was left behind.
+/// Returns the place from which on an error of a turn is open: before it, the agent continued with a call that works on something and
+/// did not fail, or that has no result yet.
 fn settled(blocks: &[&Block], contents: &Contents) -> usize {
-    let results = || blocks.iter().enumerate().rev().filter(|(_, block)| block.kind == BlockKind::ToolResult);
-    let is_proof = |block: &Block| {
+    let continues = |block: &&Block| {
         let content = contents.get(&block.number).map_or("", String::as_str);
-        let Some(tool) = block.tool.as_deref().filter(|tool| tool.verb == ToolVerb::Run && !block.error) else { return false };
-        let passed = || runs_tests(&tool.target) && passed_and_failed(content).is_some_and(|(_, failed)| failed == 0);
-        let is_quiet = || !quiet_commits(&tool.target).is_empty() && lost_failure(&tool.target, content).is_none();
-        passed() || commits(tool) && (content.lines().any(|line| commit(line).is_some()) || is_quiet())
+        let works = |tool: &Tool| !looks_up(tool, &tool.target) && lost_failure(&tool.target, content).is_none();
+        block.kind == BlockKind::ToolResult && !block.error && block.tool.as_deref().is_some_and(works)
     };
-    let proof = results().find(|(_, block)| is_proof(block)).map_or(0, |(place, _)| place);
-    let late = results().nth(RESULTS_AFTER).map_or(0, |(place, _)| place);
-    proof.max(late)
+    let is_running = blocks.last().is_some_and(|block| block.kind == BlockKind::ToolUse);
+    if is_running { blocks.len() } else { blocks.iter().rposition(continues).unwrap_or_default() }
 }
 
 /// Returns true if a call only looks for something: a read, a search, or a command of such programs. `target` is the target of the

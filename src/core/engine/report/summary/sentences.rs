@@ -2,6 +2,7 @@
 
 use super::cleaning::{Line, lines, without_tags};
 use crate::engine::mask;
+use crate::engine::memory::is_left_to_do;
 use crate::model::{Conventions, starts_with_any};
 use crate::text::cut::{one_line, without_links};
 use crate::text::sentence::fenced_input;
@@ -21,11 +22,18 @@ pub struct Sentence {
     pub item: bool,
     /// True if it only introduces the following text.
     pub leads: bool,
+    /// True if it is an item of a list of what the agent could do, or of what is left.
+    pub offered: bool,
 }
 
 impl Sentence {
     pub fn asks(&self) -> bool {
         self.text.ends_with(['?', '？'])
+    }
+
+    /// Returns true if the agent offers something by it.
+    pub(super) fn offers(&self) -> bool {
+        has_any(&self.text, OFFERS)
     }
 }
 
@@ -33,16 +41,23 @@ impl Sentence {
 pub fn sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
     let text = without_tags(ends(text), conventions);
     let mut found = Vec::new();
-    let (mut paragraph, mut is_item) = (String::new(), false);
-    let flush = |paragraph: &mut String, item: bool, found: &mut Vec<Sentence>| {
+    let (mut paragraph, mut is_item, mut is_offer) = (String::new(), false, false);
+    let flush = |paragraph: &mut String, item: bool, is_offer: &mut bool, found: &mut Vec<Sentence>| {
         let text = std::mem::take(paragraph);
-        found.extend(crate::text::sentence::sentences(&text).filter_map(|part| sentence(&text[part], item)));
+        let read = |part| sentence(&text[part], item).map(|read| Sentence { offered: item && *is_offer, ..read });
+        found.extend(crate::text::sentence::sentences(&text).filter_map(read));
+        if !item && !text.is_empty() {
+            *is_offer = found.last().is_some_and(|last| (last.leads || last.asks()) && offers(&last.text));
+        }
     };
     for line in lines(&text, conventions) {
         let continues = matches!((line, is_item), (Line::Indented(_), _) | (Line::Plain(_), false));
         if !continues {
-            flush(&mut paragraph, is_item, &mut found);
+            flush(&mut paragraph, is_item, &mut is_offer, &mut found);
             is_item = matches!(line, Line::Item(_));
+        }
+        if let Line::Heading(heading) = line {
+            is_offer = offers(heading);
         }
         if let Line::Plain(line) | Line::Indented(line) | Line::Item(line) = line {
             // A terminal wraps `git-sync` behind its hyphen.
@@ -53,7 +68,7 @@ pub fn sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
             paragraph.push_str(line);
         }
     }
-    flush(&mut paragraph, is_item, &mut found);
+    flush(&mut paragraph, is_item, &mut is_offer, &mut found);
     // Words without a mark at their end are the heading of the list behind them.
     for place in 1..found.len() {
         let is_heading = found[place].item && !found[place - 1].item && !found[place - 1].text.ends_with(ENDS);
@@ -97,7 +112,26 @@ fn sentence(text: &str, item: bool) -> Option<Sentence> {
         return None;
     }
     let leads = plain.ends_with([':', '：']);
-    Some(Sentence { text: mask(plain).into_owned(), item, leads })
+    Some(Sentence { text: mask(plain).into_owned(), item, leads, offered: false })
+}
+
+/// Words to the user by which the agent offers something.
+const OFFERS: &[&str] = &[
+    "want me to", "would you", "could you", "do you want", "if you'd like", "if you like", "if you want", "if you prefer",
+    "should i", "shall i",
+];
+
+/// Words of headings above what could be done.
+const CHOICES: &[&str] = &["i could", "i can do", "you could", "options", "proposed"];
+
+/// Returns true if a heading is above what the agent could do, or what is left.
+fn offers(heading: &str) -> bool {
+    is_left_to_do(heading) || has_any(heading, OFFERS) || has_any(heading, CHOICES)
+}
+
+fn has_any(text: &str, phrases: &[&str]) -> bool {
+    let lower = text.to_lowercase().replace('\u{2019}', "'");
+    phrases.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// Prefixes of sentences that only announce the next action, or acknowledge.
@@ -133,7 +167,7 @@ pub(super) fn salience(sentence: &Sentence) -> u32 {
     // Text that starts with a lowercase letter is the remainder of a sentence.
     let torn = sentence.text.starts_with(|c: char| c.is_ascii_lowercase());
     let wide = !sentence.text.is_ascii() && words < 4 && sentence.text.chars().count() >= 10;
-    if sentence.leads || chatter || torn || words < 4 && !wide {
+    if sentence.leads || sentence.offered || chatter || torn || words < 4 && !wide {
         return 0;
     }
     1 + 2 * findings.min(2) + u32::from(sentence.text.contains('`')) + u32::from((6..=35).contains(&words))
@@ -207,6 +241,32 @@ mod tests {
         let leads = |text: &str| sentences(text, Default::default())[0].leads;
         assert!(leads("Not changed (and why)\n\n- The till rounds the tax once.") && leads("Open points\n1. The tax"));
         assert!(!leads("The till is done.\n- The tax") && !leads("The till is done\n\nThe tax"));
+    }
+
+    #[test]
+    fn items_below_an_offer_are_offered() {
+        let offered = |heading: &str| {
+            let text = format!("The tax is off.\n\n{heading}\n- The `till` could round it because of the tax.\n- Round each.");
+            let found = sentences(&text, Default::default());
+            let items: Vec<_> = found.iter().filter(|sentence| sentence.item).collect();
+            assert!(items.iter().all(|item| !item.offered || salience(item) == 0 && !decides(item)), "{heading}");
+            items.iter().all(|item| item.offered)
+        };
+        for heading in [
+            "If you’d like, I can:",
+            "Want me to write up:",
+            "How would you like to proceed?",
+            "**Options:**",
+            "## Next steps",
+            "Remaining work:",
+        ] {
+            assert!(offered(heading), "{heading}");
+        }
+        for heading in ["What I changed:", "## Why does it work?", "I would leave it.", "Would you believe it? It is fixed:"] {
+            assert!(!offered(heading), "{heading}");
+        }
+        let text = "Options:\n- Round each.\n\n## What I did\n- Round once.";
+        assert_eq!(sentences(text, Default::default()).iter().map(|said| said.offered).collect::<Vec<_>>(), [false, true, false]);
     }
 
     #[test]

@@ -10,7 +10,14 @@ use std::sync::LazyLock;
 static CONVENTIONS: LazyLock<Conventions> = LazyLock::new(|| Conventions {
     inserted_tags: vec!["system-reminder", "command-name"],
     typed_commands: vec!["<command-"],
-    plans: PlanNames { lists: vec!["todos"], texts: vec!["content"], statuses: vec!["status"], ..PlanNames::default() },
+    plans: PlanNames {
+        lists: vec!["todos"],
+        texts: vec!["content"],
+        statuses: vec!["status"],
+        done: vec!["completed"],
+        current: vec!["in_progress"],
+        ..PlanNames::default()
+    },
     ..Conventions::default()
 });
 
@@ -205,20 +212,22 @@ fn an_error_that_was_left_behind_is_not_open() {
     let (passed, failing) = ("test result: ok. 4 passed; 0 failed", "test result: FAILED. 3 passed; 1 failed");
     for (name, after, is_open) in [
         ("nothing", vec![], true),
-        ("one result", vec![call, done], true),
-        ("other things", [call, done].repeat(4), false),
+        ("a call without a result", vec![call], false),
+        ("a result", vec![call, done], false),
+        ("a failed call", vec![call, (Role::ToolResult, "error: no such file", true)], true),
         ("a failed test", vec![call, (Role::ToolResult, failing, false)], true),
         ("passed tests", vec![call, (Role::ToolResult, passed, false)], false),
         ("a commit", vec![call, (Role::ToolResult, "[main 1a2b3c4] Round once", false)], false),
     ] {
-        let answer = (Role::Assistant, "The target is renamed now.", false);
-        let blocks = [vec![(Role::User, "Please rename the target", false), call, failed], after, vec![answer]].concat();
+        let answer = Some((Role::Assistant, "The target is renamed now.", false)).filter(|_| name != "a call without a result");
+        let before = vec![(Role::User, "Please rename the target", false), call, failed];
+        let blocks: Vec<_> = [before, after].concat().into_iter().chain(answer).collect();
         let (mut reading, contents) = session(&blocks);
         for block in reading.session.blocks.iter_mut().filter(|block| block.kind == BlockKind::ToolResult) {
             let target = match &contents[&block.number] {
                 _ if block.error => "make all",
                 text if text.starts_with('[') => "git commit -m x",
-                _ => "cargo test",
+                _ => "cargo test 2>&1 | tail",
             };
             let tool = Tool::new("Bash", ToolVerb::Run, target);
             block.tool = Some(Box::new(tool));
@@ -318,4 +327,60 @@ fn an_error_that_repeats_is_open_once() {
     let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];
     let open = turn.summary.points.iter().find(|point| point.kind == PointKind::Open).map(Point::text);
     assert_eq!(open.as_deref(), Some("error: no such target; error: no such file"));
+}
+
+#[test]
+fn the_last_item_of_a_plan_is_not_next_behind_an_answer() {
+    let next = |statuses: [&str; 2], answer: &str| {
+        let items = ["Round each amount", "Run the tests"].into_iter().zip(statuses);
+        let items: Vec<_> = items.map(|(text, status)| serde_json::json!({"content": text, "status": status})).collect();
+        let plan = serde_json::json!({"todos": items}).to_string();
+        let (mut reading, contents) = session(&[
+            (Role::User, "Please round the tax once", false),
+            (Role::ToolUse, &plan, false),
+            (Role::ToolResult, "done", false),
+            (Role::Assistant, answer, false),
+        ]);
+        reading.session.blocks[1].tool = Some(Box::new(Tool::new("T", ToolVerb::Plan, "")));
+        let points = summarize(&reading, &contents, &|_| String::new()).1.summary.points;
+        points.iter().find(|point| point.kind == PointKind::Next).map(Point::text).unwrap_or_default()
+    };
+    let (done, asks) = ("The till rounds once now, and all tests pass.", "Shall the till round up?");
+    assert_eq!(next(["completed", "in_progress"], done), "");
+    assert_eq!(next(["completed", "pending"], done), "Run the tests");
+    assert_eq!(next(["in_progress", "pending"], done), "Round each amount; Run the tests");
+    assert_eq!(next(["completed", "in_progress"], asks), "Run the tests; Shall the till round up?");
+}
+
+#[test]
+fn the_story_has_no_state_that_later_turns_end() {
+    let story = |first: &str| {
+        let (reading, contents) = session(&[
+            (Role::User, "Please round the tax once", false),
+            (Role::Assistant, first, false),
+            (Role::User, "Please name the sum", false),
+            (Role::Assistant, "The sum of the taxes is still missing in `till.rs`.", false),
+        ]);
+        let points = summarize(&reading, &contents, &|_| String::new()).1.summary.points;
+        points.iter().find(|point| point.kind == PointKind::Narrative).map(Point::text).unwrap_or_default()
+    };
+    let newest = "The sum of the taxes is still missing in `till.rs`.";
+    for passed in ["The tests of the till are still red in `sum.rs`.", "Which rounding should the till use for `sum.rs`?"] {
+        assert_eq!(story(passed), newest, "{passed}");
+    }
+    assert_eq!(story("If you want, I can round each of the taxes in `sum.rs`."), newest);
+    let kept = "The till rounds the sum of all taxes once in `sum.rs`.";
+    assert_eq!(story(kept), format!("{kept} {newest}"));
+    let mixed = "The problem is that `till.rs` is still red because of the tax.";
+    assert_eq!(story(&format!("{mixed} {kept}")), newest);
+}
+
+#[test]
+fn the_notice_with_which_a_session_stopped_is_told() {
+    let notice = "The limit of this month is reached.";
+    let (mut reading, contents) = session(&[(Role::User, "Please round the tax", false), (Role::Assistant, notice, false)]);
+    let state = |reading: &Analysis| summarize(reading, &contents, &|_| String::new()).1.summary.text;
+    assert!(!state(&reading).contains("stopped"), "{}", state(&reading));
+    reading.session.rows[1].flags = Flags::API_ERROR | Flags::SYNTHETIC;
+    assert!(state(&reading).contains(&format!("state: last turn: open, stopped: {notice}")), "{}", state(&reading));
 }

@@ -183,7 +183,7 @@ impl TurnFacts<'_> {
                 }
             }
         }
-        let first = || message.iter().position(|(sentence, _)| !sentence.leads);
+        let first = || message.iter().position(|(sentence, _)| !sentence.leads && !sentence.offered);
         if found.is_empty() { first().into_iter().collect() } else { found }.into_iter().map(|place| &message[place]).collect()
     }
 
@@ -195,6 +195,11 @@ impl TurnFacts<'_> {
         };
         let asked: Vec<&str> = self.asked.iter().take(ASKED).map(|part| part.text.as_str()).collect();
         if asked.is_empty() { of_agent().unwrap_or_default() } else { asked.join(" ") }
+    }
+
+    /// Returns true if the agent ended the turn with a message that asks nothing.
+    pub fn answers(&self) -> bool {
+        self.answered && !self.facts.interrupted && questions(&self.words[self.last..]).next().is_none()
     }
 
     /// Returns the questions without an answer.
@@ -282,7 +287,7 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline
     }
 }
 
-word_lists! { "turn.txt": COURTESIES, POINTERS }
+word_lists! { "turn.txt": COURTESIES, POINTERS, pub(super) PASSING }
 
 /// Returns a sentence from its first word that says what it is about.
 fn without_courtesies(text: &str) -> &str {
@@ -473,7 +478,7 @@ mod tests {
 
     #[test]
     fn a_question_before_a_list_is_asked() {
-        let said = |text: &str, item| (Sentence { text: text.to_owned(), item, leads: false }, 0);
+        let said = |text: &str, item| (Sentence { text: text.to_owned(), item, leads: false, offered: false }, 0);
         let options = ["Round each.", "Round once.", "Round up?", "Leave it.", "None."].map(|text| said(text, true));
         let message = [vec![said("Which rounding?", false)], options.to_vec()].concat();
         assert_eq!(
