@@ -4,7 +4,9 @@ use crate::engine::Analysis;
 use crate::engine::summary::looks_up;
 use crate::model::paths::{is_windows_text, relative, same_form};
 use crate::model::{Block, BlockKind, BlockNumber, Key, ToolVerb};
+use crate::text::command_heads::{head, without_wrappers};
 use crate::text::names::{SEPARATORS, file_name};
+use crate::text::shell::{SimpleCommand, Word, simple_commands};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -58,10 +60,17 @@ pub fn files_in_work(reading: &Analysis, most: usize) -> Vec<FileInWork> {
         if answer.is_some_and(|answer| answer.error && (tool.verb.names_file() || is_missing(answer))) {
             continue;
         }
+        let is_done = tool.verb == ToolVerb::Run && answer.is_some_and(|answer| !answer.error);
+        let is_done = is_done && ["rm ", "mv "].iter().any(|program| tool.target.contains(program));
+        let gone = if is_done { gone(&tool.target, directory) } else { Vec::new() };
+        let is_gone = |path: &str| gone.iter().any(|gone| relative(path, gone).len() < path.len() || path == gone);
+        if !gone.is_empty() {
+            uses.retain(|path, _| !is_gone(path));
+        }
         let result = answer.map_or(block.number, |answer| answer.number);
         let age = f64::from(reading.steps.saturating_sub(block.position.step));
-        for (place, file) in block.files().enumerate() {
-            let known = uses.entry(absolute(directory, file)).or_default();
+        for (place, file) in block.files().map(|file| absolute(directory, file)).enumerate().filter(|(_, file)| !is_gone(file)) {
+            let known = uses.entry(file).or_default();
             known.score += (-age / HALF_LIFE_STEPS).exp2() * if tool.verb == ToolVerb::Edit { EDIT_WEIGHT } else { 1.0 };
             known.last = (block.number, u32::MAX - place as u32);
             known.count += 1;
@@ -87,6 +96,20 @@ pub fn files_in_work(reading: &Analysis, most: usize) -> Vec<FileInWork> {
         uses: uses.count,
     };
     ranked.iter().take(most).map(file).collect()
+}
+
+/// Returns the paths that a command removes or moves away.
+fn gone(command: &str, directory: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    let is_kept = |simple: &&SimpleCommand| simple.is_piped || simple.words.iter().any(|word| word.text == "--cached");
+    for simple in simple_commands(command).iter().filter(|simple| !is_kept(simple)) {
+        let Some(head) = head(simple).filter(|head| matches!(&**head, "rm" | "git rm" | "mv" | "git mv")) else { continue };
+        let words = without_wrappers(&simple.words).iter().skip(head.split(' ').count());
+        let mut named: Vec<&Word> = words.filter(|word| !word.text.starts_with('-')).collect();
+        named.truncate(named.len() - usize::from(head.ends_with("mv") && !named.is_empty()));
+        paths.extend(named.into_iter().map(|word| absolute(directory, &word.text)));
+    }
+    paths
 }
 
 /// Returns the shortest end of a path, in whole components, that no other path of a list has.
@@ -155,6 +178,17 @@ mod tests {
             ("/w/xa/b", "a/b/f.rs", "/w/xa/b/a/b/f.rs"),
         ] {
             assert_eq!(absolute(directory, path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_command_takes_files_away() {
+        for (command, expected) in [
+            ("cd src && rm -f a.rs b.rs; git rm -r old; git rm --cached c.rs", &["/w/a.rs", "/w/b.rs", "/w/old"] as &[&str]),
+            ("git mv a.rs b.rs && mv /x/c.rs /x/d.rs e", &["/w/a.rs", "/x/c.rs", "/x/d.rs"]),
+            ("mv; echo rm a.rs | xargs cat", &[]),
+        ] {
+            assert_eq!(gone(command, "/w"), expected, "{command}");
         }
     }
 
