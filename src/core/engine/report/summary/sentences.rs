@@ -151,18 +151,23 @@ const NEXT_WORDS: &[&str] = &[
     "commit",
 ];
 
-/// Words that indicate a decision or a finding.
+/// Words of a choice or its reason.
+const CHOSEN: &[&str] = &[
+    "instead of", "rather than", "because", "root cause", "decided", "decision", "chose", "so that", "the reason", "trade-off",
+    "we should", "recommend",
+];
+
+/// Words that indicate a finding.
 const FINDINGS: &[&str] = &[
-    "instead of", "rather than", "because", "root cause", "the problem", "the issue", "turned out", "turns out", "decided",
-    "decision", "chose", "so that", "the bug", "caused by", "which means", "the reason", "the fix", "trade-off", "we should",
-    "recommend", "needs to", "must ", "should not", "breaking", "fails because", "the cause",
+    "the problem", "the issue", "turned out", "turns out", "the bug", "caused by", "which means", "the fix", "needs to", "must ",
+    "should not", "breaking", "fails because", "the cause",
 ];
 
 /// Returns the salience of an assistant sentence: 0 for chatter.
 pub(super) fn salience(sentence: &Sentence) -> u32 {
     let lower = sentence.text.to_lowercase().replace('’', "'");
     let words = sentence.text.split_whitespace().count();
-    let findings = FINDINGS.iter().filter(|part| lower.contains(**part)).count() as u32;
+    let findings = CHOSEN.iter().chain(FINDINGS).filter(|part| lower.contains(**part)).count() as u32;
     let chatter = announces(&lower, findings > 0);
     // Text that starts with a lowercase letter is the remainder of a sentence.
     let torn = sentence.text.starts_with(|c: char| c.is_ascii_lowercase());
@@ -185,7 +190,7 @@ fn announces(lower: &str, finds: bool) -> bool {
 /// Returns true if a line of the agent only announces its next action or acknowledges, without a finding.
 pub fn is_chatter(line: &str) -> bool {
     let lower = line.trim().to_lowercase().replace('\u{2019}', "'");
-    let finds = FINDINGS.iter().any(|part| lower.contains(part)) || lower.contains(['|', '#']);
+    let finds = CHOSEN.iter().chain(FINDINGS).any(|part| lower.contains(part)) || lower.contains(['|', '#']);
     let is_announced = |sentence: &str| announces(sentence, finds) || sentence.split_whitespace().count() < 2;
     let mut sentences = crate::text::sentence::sentences(&lower).map(|part| lower[part].trim());
     !finds && lower.starts_with(char::is_alphabetic) && sentences.all(is_announced)
@@ -215,7 +220,8 @@ pub(super) fn decides(sentence: &Sentence) -> bool {
         // An announcement decides only if it gives a reason; a condition does not; that there is a cause does not name it.
         let is_bare = announces(&lower, false) && !REASONS.iter().any(|part| lower.contains(part));
         let is_other = lower.starts_with("now ") || lower.starts_with("if ") || lower.contains(" is clear");
-        !looks && !is_bare && !is_other && FINDINGS.iter().any(|part| lower.contains(part))
+        let fixes = ["the fix:", "the fix is", "the fix was", "the fix should"];
+        !looks && !is_bare && !is_other && CHOSEN.iter().chain(&fixes).any(|part| lower.contains(part))
     }
 }
 
@@ -332,6 +338,9 @@ mod tests {
         for (text, expected) in [
             ("I chose cents rather than floats for the sum.", true),
             ("I'll keep the lock because two writers share it.", true),
+            ("The fix is to round the sum of `net` at the end.", true),
+            ("The problem is that the `till` must read a second file.", false),
+            ("The issue says that `net` needs to be rounded once.", false),
             ("I’ll check the current paths rather than rely on memory.", false),
             ("One more detail I'm verifying: the call must be in `target/`.", false),
             ("The problem is clear from the `log` of it.", false),

@@ -287,7 +287,7 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline
     }
 }
 
-word_lists! { "turn.txt": COURTESIES, POINTERS, pub(super) PASSING }
+word_lists! { "turn.txt": CLAUSES, COURTESIES, POINTERS, pub(super) PASSING }
 
 /// Returns a sentence from its first word that says what it is about.
 fn without_courtesies(text: &str) -> &str {
@@ -332,7 +332,11 @@ fn topics(asked: &[Part]) -> Vec<(Vec<String>, bool)> {
     let place = asked.iter().position(|part| part.text == first.text).unwrap_or_default();
     let others = asked.iter().skip(place + 1).take(ASKED).map(|part| without_courtesies(&part.text));
     let next = rests.map(without_courtesies).chain(others).filter(|next| tells(next.split_whitespace()));
-    std::iter::once(whole).chain(next).map(first_words).collect()
+    // The clause behind one that begins with `While` says what is wanted.
+    let is_clause = whole.split(' ').next().is_some_and(|word| CLAUSES.contains(&&*word.to_lowercase()));
+    let main =
+        whole.split_once(", ").map(|(_, main)| without_courtesies(main)).filter(|main| is_clause && tells(main.split(' ')));
+    main.into_iter().chain([whole]).chain(next).map(first_words).collect()
 }
 
 /// Returns the first words of a sentence, in their order, as far as they fit into a header. The flag is true if it has more.
@@ -472,6 +476,7 @@ mod tests {
             all(&["For the tests, can we use one store?", "It is slow to write."]),
             ["For the tests, can we use one store?", "use one store?", "It is slow to write."]
         );
+        assert_eq!(all(&["While you are here, please round the tax of `till.rs` once."])[0], "round the tax of `till.rs` once.");
         assert_eq!(all(&["The tax is rounded twice, right?"]), ["The tax is rounded twice, right?"]);
         assert_eq!(all(&["/shop:apply round-the-tax"]), ["/shop:apply round-the-tax"]);
     }
