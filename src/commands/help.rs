@@ -131,3 +131,32 @@ fn in_columns(name: &str, meaning: &str) -> String {
     let indent = 31 + meaning.len() - meaning.trim_start().len();
     wrap(&format!("  {name:<29}{meaning}"), indent, COLUMNS).join("\n") + "\n"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Selector;
+
+    #[test]
+    fn each_selector_in_the_help_is_one() {
+        let text = help_topic("selectors").unwrap();
+        let (table, rest) = text.split_once("\n  a & b").unwrap();
+        let rows = table.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+        let named = rows.flat_map(|row| {
+            let mut columns: Vec<&str> = row.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect();
+            columns.pop();
+            columns
+        });
+        let quoted = rest.lines().filter_map(|line| line.split('\'').nth(1));
+        let operators = ["1 & 2", "1 | 2", "1, 2", "~1", "1 ~ 2", "(1)"];
+        let selectors: Vec<&str> = named.chain(quoted).chain(operators).collect();
+        assert!(
+            ["..20", "path(\"src/**\")", "stale & larger(2k)"].iter().all(|known| selectors.contains(known)),
+            "{selectors:?}"
+        );
+        for selector in selectors {
+            let parsed = Selector::parse(selector.trim_end_matches('…'));
+            assert!(parsed.is_ok(), "{selector}: {}", parsed.unwrap_err());
+        }
+    }
+}

@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
                 let word = self.word();
                 self.numbers(word)
             }
-            Some(first) if first.is_ascii_digit() => {
+            Some(first) if first.is_ascii_digit() || self.begins_range() => {
                 let word = self.word();
                 self.numbers(word)
             }
@@ -106,6 +106,11 @@ impl<'a> Parser<'a> {
             Some('/' | '.' | '*') => Err(self.path(self.at)),
             Some(found) => Err(self.error(format!("unexpected '{found}'"))),
         }
+    }
+
+    /// Returns true if a range without its first number follows, not a path such as `../x`.
+    fn begins_range(&self) -> bool {
+        self.text[self.at..].strip_prefix("..").is_some_and(|last| last.starts_with(|c: char| c == '#' || c.is_ascii_digit()))
     }
 
     /// Reads letters, digits and the other characters of ids and ranges.

@@ -51,6 +51,11 @@ fn selectors_name_blocks_by_number_name_function_and_topic() {
     check("2..4", &[2, 3, 4]);
     check("#2..#4", &[2, 3, 4]);
     check("5..", &[5, 6]);
+    check("..2", &[1, 2]);
+    check("..#2", &[1, 2]);
+    check("6|..2", &[1, 2, 6]);
+    check("(..3) ~ ..2", &[3]);
+    check("~..4", &[5, 6]);
     check("2..99", &[2, 3, 4, 5, 6]);
     // Names select by zone and state.
     check("cold", &[5]);
