@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// The versions of the protocol, oldest first.
-const VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", SELF_CONTAINED];
+/// The versions of the protocol, oldest first, without 2025-03-26: only it has several requests in one message.
+const VERSIONS: [&str; 4] = ["2024-11-05", "2025-06-18", "2025-11-25", SELF_CONTAINED];
 /// The newest version of the clients that describe themselves once, by `initialize`.
 const NEWEST_OF_INITIALIZE: &str = VERSIONS[VERSIONS.len() - 2];
 /// The first version in which each request describes its client.

@@ -666,7 +666,9 @@ fn a_client_can_describe_itself_in_each_request() {
 fn both_speak_a_version_that_both_know() {
     let sandbox = Sandbox::of("tools-and-spill");
     let newest = "2025-11-25";
-    for (requested, agreed) in [("2024-11-05", "2024-11-05"), (newest, newest), ("2026-07-28", newest), ("1999-01-01", newest)] {
+    for (requested, agreed) in
+        [("2024-11-05", "2024-11-05"), ("2025-03-26", newest), (newest, newest), ("2026-07-28", newest), ("1999-01-01", newest)]
+    {
         let mut server = Server::start(&sandbox, sandbox.command(&["mcp"]));
         // A client may ask if the server is there before it says anything else.
         assert_eq!(server.request("ping", json!({}))["result"], json!({}));
