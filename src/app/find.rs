@@ -170,6 +170,16 @@ impl Env {
         workspace::stated(self.disk, found).or_else(in_requests).filter(|directory| self.is_directory(directory))
     }
 
+    /// Returns a copy for a session, in which the model may do only what the settings of its project allow too.
+    /// Errors: those settings are invalid.
+    pub fn for_model_on(&self, found: &Found, command: &str) -> Result<Env, CommandError> {
+        let mut env = self.on(&found.path, command);
+        if let Some(directory) = self.project_directory(found) {
+            env.model = self.renewed(&directory)?.model.and(&self.model);
+        }
+        Ok(env)
+    }
+
     /// Returns the sessions in the memory of a running proxy.
     pub fn request_sessions(&self) -> Vec<RequestSession> {
         self.requests.as_ref().map(|requests| requests.list()).unwrap_or_default()

@@ -85,6 +85,7 @@ pub fn register(env: &Env, path: &Path, workspace: Option<&Workspace<'_>>, in_tu
 /// Executes the new commands. `message` is reported by the client, with the length of the file at that time.
 fn obey_with(env: &Env, message: Option<(&str, u64)>) -> Result<ObeyReport, CommandError> {
     let found = env.find(None)?;
+    let env = &env.for_model_on(&found, &env.command)?;
     let path = env.disk.resolve(&found.path)?;
     if message.is_none()
         && let Some(report) = report_without_commands(env, &path)?
@@ -189,6 +190,7 @@ pub fn spent(store: &Store, session: SessionKey, turn: u32) -> Result<Spent, Com
 }
 
 fn dry_run(env: &Env) -> Result<ObeyReport, CommandError> {
+    let env = &env.for_model_on(&env.find(None)?, &env.command)?;
     let workspace = env.open(None)?;
     let path = env.disk.resolve(&workspace.path)?;
     let store = env.existing_store()?;

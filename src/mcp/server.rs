@@ -148,7 +148,7 @@ impl Server {
                 if call.session.is_some() && !session::is_own(env, &self.client, &found) {
                     refuse_open(&env.on(&found.path, ""), &found, &call.request)?;
                 }
-                env.on(&found.path, "")
+                env.for_model_on(&found, "")?
             }
             // Memories exist without a session.
             Err(_) if call.session.is_none() && call.is_about_memories() => env.clone(),

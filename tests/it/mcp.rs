@@ -243,10 +243,35 @@ fn a_pending_command_is_the_requested_one() {
     assert_eq!(server.end(), 0);
 }
 
+fn file_of(sandbox: &Sandbox) -> PathBuf {
+    let files = fs::read_dir(sandbox.home.join(".claude/projects").join(sandbox.slug())).unwrap();
+    files.map(|file| file.unwrap().path()).find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap()
+}
+
+#[test]
+fn the_settings_of_the_project_of_a_named_session_hold_too() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let strict = sandbox.write("strict/aperture.toml", "[model]\ncreate = 'deny'\npin = 'deny'\n");
+    let rows = fs::read_to_string(file_of(&sandbox)).unwrap();
+    let other = "66666666-6666-4666-8666-666666666666";
+    let directory = strict.parent().unwrap().to_string_lossy().into_owned();
+    sandbox.session(other, rows.replace("/home/dev/shop", &directory), 1);
+    let mut server = Server::new(&sandbox, &[]);
+    for (tool, arguments) in
+        [("create", json!({"text": "a note", "session": other})), ("pin", json!({"selector": "13", "session": other}))]
+    {
+        let error = server.error(tool, arguments);
+        assert!(error.contains(&format!("the user's settings deny @{tool}")), "{error}");
+    }
+    server.text("focus", json!({"selector": "13", "session": other}));
+    sandbox.write("aperture.toml", "[model]\nfocus = 'deny'\n");
+    assert!(server.error("focus", json!({"selector": "16", "session": other})).contains("deny @focus"));
+    assert_eq!(server.end(), 0);
+}
+
 /// A client, which is this process, has the session open.
 pub fn open_in_client(sandbox: &Sandbox) -> PathBuf {
-    let files = fs::read_dir(sandbox.home.join(".claude/projects").join(sandbox.slug())).unwrap();
-    let path = files.map(|file| file.unwrap().path()).find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap();
+    let path = file_of(sandbox);
     let registry = sandbox.home.join(".claude/sessions");
     fs::create_dir_all(&registry).unwrap();
     let id = path.file_stem().unwrap().to_string_lossy();

@@ -290,6 +290,13 @@ fn the_settings_say_what_it_may_do() {
     assert_eq!(statuses(&sandbox), ["denied", "waiting", "waiting"]);
     sandbox.write("aperture.toml", "[model]\npin = 'perhaps'\n");
     assert_eq!(run(&sandbox, "obey").code, 2);
+    // From another directory, the settings of the session's own project hold too.
+    fs::remove_file(sandbox.project.join("aperture.toml")).unwrap();
+    let own = sandbox.write("own/aperture.toml", "[model]\nfocus = 'deny'\n");
+    let rows = fs::read_to_string(session(&sandbox)).unwrap();
+    fs::write(session(&sandbox), rows.replace("/home/dev/shop", &own.parent().unwrap().to_string_lossy())).unwrap();
+    say(&sandbox, "@focus(16)\n@create(\"a note\")");
+    assert_eq!(statuses(&sandbox), ["denied", "done"]);
 }
 
 /// A client, which is this process, has the session open.

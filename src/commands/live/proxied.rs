@@ -126,10 +126,10 @@ fn selected(env: &Env, session: &str, workspace: &Workspace<'_>) -> Result<Optio
 /// no file, the results follow the next prompt: its client has no hook that adds them.
 pub fn obey_message(env: &Env, session: &str, id: &str, message: &str) -> Result<(), CommandError> {
     let Some(found) = find(env, session) else { return Ok(()) };
-    let env = env.on(&found.path, "aperture proxy");
     if request_id(&found.path).is_none() {
-        return obey::obey_turn(&env, &found.path, Some(message));
+        return obey::obey_turn(&env.on(&found.path, "aperture proxy"), &found.path, Some(message));
     }
+    let env = env.for_model_on(&found, "aperture proxy")?;
     let commands: Vec<&str> = commands_in(message).into_iter().map(|found| &message[found.place]).collect();
     if commands.is_empty() {
         return Ok(());
@@ -159,7 +159,7 @@ pub fn untold(env: &Env, session: &str) -> Result<Option<PreparedText>, CommandE
 /// Executes the commands in a tool call, and returns the text of its result.
 pub fn answer(env: &Env, session: &str, id: &str, input: &str) -> Result<String, CommandError> {
     let Some(found) = find(env, session) else { return Ok(UNKNOWN.to_owned()) };
-    called::obey_call(&env.on(&found.path, "aperture proxy"), id, input)
+    called::obey_call(&env.for_model_on(&found, "aperture proxy")?, id, input)
 }
 
 /// Returns the reason why the requests of a session are sent as the client writes them, if the API refused changed ones.
