@@ -5,6 +5,7 @@ use super::change::pipeline::{ChangeSummary, change};
 use super::pin::mark;
 use crate::app::{CommandError, Env, refusal};
 use crate::engine::model_commands::parse_housekeeping;
+use crate::engine::summary::{Contents, outcome};
 use crate::engine::unsupported;
 use crate::model::{BlockKind, BlockNumber, FENCE, Housekeeping, MarkKind};
 use crate::output::ChangeReport;
@@ -46,7 +47,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         let numbers: Vec<BlockNumber> = turn.blocks.iter().copied().filter(told).collect();
         let contents = workspace.contents(&numbers)?.into_iter().map(|content| without_blocks(&content.readable));
         let contents: Vec<String> = contents.collect();
-        let unsupported = unsupported(&words, &contents);
+        let by_number: Contents = numbers.into_iter().zip(contents.iter().cloned()).collect();
+        let unsupported = unsupported(&words, &contents, outcome(reading, &by_number, turn));
         let recorded = Housekeeping { claimed: unsupported.is_some(), ..words.clone() };
         let what = format!("the housekeeping of turn {number}");
         let mut summary = ChangeSummary { what: Some(what), ..ChangeSummary::change("recorded") };

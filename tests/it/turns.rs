@@ -285,6 +285,44 @@ fn words_that_the_turn_does_not_show_are_claimed() {
 }
 
 #[test]
+fn a_header_of_the_model_hides_no_failure() {
+    let sandbox = Sandbox::new();
+    let id = "22222222-2222-4222-8222-222222222222";
+    let row = |number: u32, kind: &str, content: Value| {
+        let parent = number.checked_sub(1).map(|before| format!("u{before}"));
+        let message = json!({"role": kind, "id": format!("msg_{number}"), "model": "claude-opus-4-1", "content": content});
+        let row = json!({"parentUuid": parent, "isSidechain": false, "type": kind, "uuid": format!("u{number}"), "sessionId": id,
+            "version": "2.1.330", "timestamp": format!("2026-11-21T23:50:{number:02}.000Z"), "message": message});
+        format!("{row}\n")
+    };
+    let failed = "test result: FAILED. 3 passed; 2 failed";
+    let rows = [
+        row(0, "user", json!("Fix the parser so that it keeps comments in all tests")),
+        row(1, "assistant", json!([{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "cargo test"}}])),
+        row(2, "user", json!([{"type": "tool_result", "tool_use_id": "t", "content": failed, "is_error": true}])),
+        row(
+            3,
+            "assistant",
+            json!([{"type": "text", "text": "The parser keeps comments in front of the words, but 2 tests fail."}]),
+        ),
+    ];
+    sandbox.session(id, rows.concat(), 1);
+    let recorded = |header: &str| {
+        let words = json!({"response_header": header}).to_string();
+        let said = sandbox.text(&["housekeeping", &words]);
+        (said.contains("recorded as claimed"), self::header(&sandbox, "1"))
+    };
+    let found = header(&sandbox, "1");
+    assert!(found.contains("2 failed of 5"), "{found}");
+    for claim in ["2 tests passed, comments kept", "all tests pass", "tests do not fail"] {
+        assert_eq!(recorded(claim), (true, found.clone()));
+    }
+    assert_eq!(recorded("parser keeps comments"), (false, "parser keeps comments · 2 failed of 5".to_owned()));
+    let (is_claimed, cut) = recorded("the parser keeps comments in front of all words");
+    assert!(!is_claimed && cut.starts_with("the parser keeps comments") && cut.ends_with("… · 2 failed of 5"), "{cut}");
+}
+
+#[test]
 fn housekeeping_waits_for_the_user_if_it_is_asked_for() {
     let sandbox = four_turns();
     set(&sandbox, "[model]\nhousekeeping = \"ask\"\n");

@@ -38,6 +38,11 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Returns true if the turn did not reach what it did last.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Outcome::Interrupted | Outcome::Errors { .. } | Outcome::Tests { failed: 1.., .. })
+    }
+
     /// Returns the outcome in two or three words.
     pub fn words(self) -> String {
         match self {

@@ -243,7 +243,7 @@ impl HeaderParts {
         !self.is_cut || tells(self.shown().iter().map(String::as_str))
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let shown = self.shown().join(" ");
         let topic = match shown.trim_end_matches([',', ';', ':', '.', '-', '(', '"']) {
             topic if self.is_cut && !topic.is_empty() && !topic.ends_with('…') => with_ellipsis(topic),

@@ -213,6 +213,11 @@ pub fn needed(reading: &Analysis) -> Vec<BlockNumber> {
     blocks.filter(tells).map(|block| block.number).collect()
 }
 
+/// Returns the most important outcome of a turn.
+pub fn outcome(reading: &Analysis, contents: &Contents, turn: &Turn) -> Outcome {
+    turn::turn_facts(reading, contents, turn, true).outcomes.first().copied().unwrap_or(Outcome::Answered)
+}
+
 /// Summarizes each turn and the session. `clock` formats a time as the time of day.
 pub fn summarize(reading: &Analysis, contents: &Contents, clock: &dyn Fn(i64) -> String) -> (Vec<TurnSummary>, SessionSummary) {
     let told = Told::of(reading, contents, reading.turns.iter());

@@ -386,13 +386,24 @@ pub(super) fn header_of(told: &TurnFacts<'_>, before: Option<&TurnFacts<'_>>, cl
 }
 
 /// Returns a headline of the model with the time before and the first outcome behind, as far as the token limit allows; `None` if it
-/// is too long by itself.
-fn written_header(header: &str, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> Option<Headline> {
-    let time = told.turn.timestamp.map(clock).filter(|time| !time.is_empty()).map(|time| format!("{time} ")).unwrap_or_default();
-    let outcome = told.outcomes.first().map(|outcome| format!(" · {}", outcome.words())).unwrap_or_default();
-    let forms = [format!("{time}{header}{outcome}"), format!("{header}{outcome}"), format!("{time}{header}"), header.to_owned()];
-    let counted = forms.into_iter().map(|text| Headline { tokens: o200k(&text), text });
-    counted.into_iter().find(|header| header.tokens <= HEADER_TOKENS)
+/// is too long by itself. A failure stays, and the headline is cut.
+fn written_header(written: &str, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> Option<Headline> {
+    let when = told.turn.timestamp.map(clock).unwrap_or_default();
+    let topic: Vec<String> = written.split_whitespace().map(str::to_owned).collect();
+    let outcomes: Vec<String> = told.outcomes.iter().take(1).map(|outcome| outcome.words()).collect();
+    let none: &[String] = &[];
+    let forms = [(&*when, &*outcomes), ("", &*outcomes), (&*when, none), ("", none)].map(|(when, outcomes)| HeaderParts {
+        when: when.to_owned(),
+        topic: topic.clone(),
+        outcomes: outcomes.to_vec(),
+        ..HeaderParts::default()
+    });
+    let is_failure = told.outcomes.first().is_some_and(|outcome| outcome.is_failure());
+    let mut whole = forms.clone().into_iter().filter(|parts| o200k(&parts.text()) <= HEADER_TOKENS).peekable();
+    whole.peek()?;
+    let [cut, ..] = forms;
+    let kept = whole.find(|parts| !is_failure || !parts.outcomes.is_empty()).unwrap_or(cut);
+    Some(header(kept, HEADER_TOKENS).0)
 }
 
 fn found_header(told: &TurnFacts<'_>, before: Option<&TurnFacts<'_>>, clock: &dyn Fn(i64) -> String) -> Headline {
