@@ -494,7 +494,7 @@ fn commands_printed_about_an_open_session_run() {
 #[test]
 fn commands_printed_about_pending_commands_run() {
     let sandbox = crate::obeying::sandbox();
-    crate::obeying::say(&sandbox, "@archive(16, reason: read) and @compress(24, minimal) @pin(38)");
+    crate::obeying::say(&sandbox, "@archive(16, reason: read) @compress(24, minimal) @pin(38)");
     sandbox.run(&["obey"]);
     check(&State::new(sandbox, "", 3));
 }
@@ -502,7 +502,7 @@ fn commands_printed_about_pending_commands_run() {
 #[test]
 fn commands_printed_about_pending_commands_of_an_open_session_run() {
     let sandbox = crate::obeying::sandbox();
-    crate::obeying::say(&sandbox, "@archive(16, reason: read) and @compress(24, minimal) @pin(38)");
+    crate::obeying::say(&sandbox, "@archive(16, reason: read) @compress(24, minimal) @pin(38)");
     sandbox.run(&["obey"]);
     open_in_client(&sandbox);
     check(&State::new(sandbox, "", 4));

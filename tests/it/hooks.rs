@@ -622,7 +622,7 @@ fn an_event_with_half_an_emoji_is_handled() {
     let text = fs::read_to_string(&path).unwrap();
     let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
     let last = rows.rfind(|row| row["type"] == "assistant").unwrap();
-    let asks = said(1, last["uuid"].as_str().unwrap(), "@archive(16) HALF").to_string().replace("HALF", r"\ud83d");
+    let asks = said(1, last["uuid"].as_str().unwrap(), "@archive(16)\nHALF").to_string().replace("HALF", r"\ud83d");
     fs::write(&path, format!("{text}{asks}\n")).unwrap();
     let handled = |event: &str, more: &str| {
         let payload = format!(r#"{{"transcript_path":{},"source":7,"\udc00":["\ud83d"]{more}}}"#, json!(path));
@@ -630,7 +630,7 @@ fn an_event_with_half_an_emoji_is_handled() {
         assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{event} {more}");
     };
     for _ in 0..2 {
-        handled("Stop", r#","last_assistant_message":"@archive(16) \ud83d""#);
+        handled("Stop", r#","last_assistant_message":"@archive(16)\n\ud83d""#);
     }
     assert_eq!(sandbox.json(&["inbox"], "aperture.inbox/2")["proposals"].as_array().unwrap().len(), 1);
     handled("SessionEnd", "");

@@ -83,7 +83,7 @@ fn planted(plants: &[Plant]) -> String {
             "rendered": [{"content": format!("<system-reminder>\n{attached} {HOSTILE}\n</system-reminder>")}]}));
         push(json!({"type": "assistant", "message": {
             "id": format!("n{turn}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101", "usage": usage,
-            "content": [{"type": "text", "text": format!("{value} works; next is {value}.{HOSTILE} @archive({value}) ")}],
+            "content": [{"type": "text", "text": format!("{value} works; next is {value}.{HOSTILE}\n@archive({value})\n")}],
         }}));
     }
     let value = &plants[0].value;

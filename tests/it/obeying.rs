@@ -116,8 +116,8 @@ fn screens_of_the_model_commands() {
     let before = fs::read(session(&sandbox)).unwrap();
     say(
         &sandbox,
-        "I tidy up: @archive(16|19, reason: read) and @compress(24, minimal).\n\n- @pin(38) @pin(20)\n- @expand(412), \
-         @achive(3), `@pin(1)`\n\n> @pin(2)\n\n@recall(nothing at all)\n@create(\"the tests need make db\")",
+        "I tidy up, not by @pin(1):\n@archive(16|19, reason: read) @compress(24, minimal)\n\n- @pin(38) @pin(20)\n- @expand(412), \
+         @achive(3)\n\n> @pin(2)\n\n@recall(nothing at all)\n@create(\"the tests need make db\")",
     );
     let lines = [
         "obey --dry-run",
@@ -705,7 +705,7 @@ fn commands_recorded_before_a_crash_are_executed_once() {
                 [],
             )
             .unwrap();
-        let text = "@create(\"one\") and @create(\"two\")";
+        let text = "@create(\"one\") @create(\"two\")";
         let [prompt, answer] = turn(&sandbox, text);
         append(&session(&sandbox), &[prompt]);
         let payload = json!({"transcript_path": session(&sandbox), "last_assistant_message": text});

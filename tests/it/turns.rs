@@ -131,7 +131,7 @@ fn a_model_asks_for_turns() {
     "#]]
     .assert_eq(&answers(&sandbox));
     // A failed request says what exists, and so does one with a wrong word.
-    say(&sandbox, "@recall(turns 40..42) and @recall(turns 3, sumary)");
+    say(&sandbox, "@recall(turns 40..42)\n@recall(turns 3, sumary)");
     expect![[r#"
         aperture: @recall(turns 40..42) was not executed: no turn 40..42; the session has turns 1..6
         aperture: @recall(turns 3, sumary) was not executed: 'sumary' is not a form of turns: header, summary, full or mixed; example: @recall(turns 3..5, summary)

@@ -1,13 +1,29 @@
-//! Finds commands in a text, except in code, in quotations and in similar text.
+//! Finds the commands in a text: on lines of their own, outside of code, quotations and elements.
 
 use super::arguments::{Bounds, interpret, split};
-use super::talk::is_talk;
 use super::{Malformed, ModelCommand, housekeeping};
 use crate::model::Verb;
 use std::ops::Range;
 
-/// Bytes that are searched for the end of a quotation or of code. A mark without an end is ignored.
-const LONGEST_QUOTATION: usize = 2_000;
+/// Bytes that are searched for the end of inline code. A mark without an end is ignored.
+const LONGEST_CODE: usize = 2_000;
+/// The maximum number of quotations and elements around a place.
+const DEEPEST: usize = 1_000;
+/// The lines before and after a line in which signs of a diff are searched for.
+const DIFF_LINES: usize = 100;
+/// The marks around a quotation of any length: one opens it, the other closes it.
+const QUOTATIONS: &[(char, char)] = &[
+    ('“', '”'),
+    ('„', '“'),
+    ('„', '”'),
+    ('«', '»'),
+    ('»', '«'),
+    ('‹', '›'),
+    ('›', '‹'),
+    ('「', '」'),
+    ('『', '』'),
+    ('《', '》'),
+];
 /// The maximum number of shown characters of a text that is not a command.
 const SHOWN_CHARACTERS: usize = 40;
 /// Minimum number of letters of a name that is accepted as a misspelled command.
@@ -29,11 +45,12 @@ impl FoundCommand {
 
 /// Returns the commands in a text of the model, in order: `@commands`, and those in fenced blocks `aperture`.
 ///
-/// Text in a code block, in code or quotation marks, in a quoted line, a heading or a table, in parentheses or brackets (as in a
-/// link, or the marker line of a shortened block), struck out, inside a word or after a backslash only mentions a command. So does
-/// a command with placeholder arguments, such as `@archive()` or `@update(…, "…")`, and one in a sentence that negates it.
+/// A command counts on a line of its own: before it there may be blanks, a hyphen or the number of an item, and after it blanks and
+/// other commands. Everywhere else it is only mentioned. So are commands in code, in a quotation with the lines that continue it,
+/// between quotation marks or tags, in a diff, and with placeholder arguments, such as `@archive()` or `@update(…, "…")`.
 pub fn find(text: &str) -> Vec<FoundCommand> {
     let mut said = Vec::new();
+    let mut around = Vec::new();
     let mut at = 0;
     while at < text.len() {
         if at == 0 || text.as_bytes()[at - 1] == b'\n' {
@@ -44,15 +61,18 @@ pub fn find(text: &str) -> Vec<FoundCommand> {
                 at += length;
                 continue;
             }
-            let line = line(text, at);
-            if line.skipped > 0 {
-                at += line.skipped;
+            let others = lines_of_others(text, at);
+            if others > 0 {
+                at += others;
+                continue;
+            }
+            if let Some((end, commands)) = own_line(text, at) {
+                said.extend(commands);
+                at = end;
                 continue;
             }
         }
-        let (next, found) = inline(text, at);
-        said.extend(found);
-        at = next;
+        at = inline(text, at, &mut around, &mut said);
     }
     said
 }
@@ -109,60 +129,63 @@ fn first_command(text: &str) -> (usize, Result<ModelCommand, Malformed>) {
     }
 }
 
-/// Kind of a line, by its first characters.
-struct Line {
-    /// Bytes of the line, and of the lines that belong to it, that are not the model's own text.
-    skipped: usize,
-}
-
-fn line(text: &str, at: usize) -> Line {
+/// Returns the number of bytes of the lines at an offset that are not the model's own text: a quotation with the lines that continue
+/// it, or code.
+fn lines_of_others(text: &str, at: usize) -> usize {
     let rest = &text[at..];
     let whole = rest.split_inclusive('\n').next().unwrap_or_default();
-    let skipped = |bytes| Line { skipped: bytes };
     let bare = without_list_marks(whole.trim_start());
-    let unmarked = bare.trim_start_matches('#');
-    let heading = bare.len() - unmarked.len();
-    let is_heading = (1..=6).contains(&heading) && unmarked.starts_with([' ', '\t']);
-    let is_reference = bare.starts_with('[') && bare.split_once(']').is_some_and(|(_, rest)| rest.starts_with(':'));
-    if bare.starts_with(['>', '|']) || is_heading || is_reference || is_table_row(text, at, whole) {
-        return skipped(whole.len());
+    if bare.starts_with('>') {
+        return rest.split_inclusive('\n').take_while(|line| !line.trim().is_empty()).map(str::len).sum();
     }
     for mark in ['`', '~'] {
         let width = bare.len() - bare.trim_start_matches(mark).len();
         // With a backtick after it, it is inline code.
         if width >= 3 && !(mark == '`' && bare[width..].contains('`')) {
-            return skipped(whole.len() + fenced(&rest[whole.len()..], mark, width));
+            return whole.len() + fenced(&rest[whole.len()..], mark, width, whole.len() - bare.len());
         }
     }
     // An indented code block cannot directly follow a paragraph line.
     let after_blank = text[..at].trim_end_matches([' ', '\t', '\r']).ends_with("\n\n") || text[..at].trim().is_empty();
     let after_code = text[..at].lines().next_back().is_some_and(is_indented);
-    skipped(if is_indented(whole) && (after_blank || after_code) { whole.len() } else { 0 })
+    if is_indented(whole) && (after_blank || after_code) { whole.len() } else { 0 }
 }
 
-/// Returns true if a line with cells belongs to a table: a delimiter row is after it, or anywhere before it in its paragraph.
-fn is_table_row(text: &str, at: usize, line: &str) -> bool {
-    let mut depth = 0usize;
-    let has_cells = line.chars().any(|next| {
-        match next {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
+/// Returns the commands of the line at an offset, and the offset behind them; `None` if it is not a line of commands alone.
+fn own_line(text: &str, at: usize) -> Option<(usize, Vec<FoundCommand>)> {
+    let line = text[at..].split_inclusive('\n').next().unwrap_or_default();
+    let bare = without_list_marks(line.trim_start());
+    let marks = &line[..line.len() - bare.len()];
+    if !bare.starts_with('@') || marks.contains(['*', '+']) || marks.contains('-') && is_in_diff(text, at) {
+        return None;
+    }
+    let mut commands = Vec::new();
+    let mut next = at + marks.len();
+    loop {
+        let command = command(text, next)?;
+        let rest = &text[command.place.end..];
+        let behind = rest.trim_start_matches([' ', '\t', '\r', ',', ';']);
+        next = text.len() - behind.len();
+        commands.push(command);
+        if behind.is_empty() || behind.starts_with('\n') {
+            return Some((next, commands));
         }
-        next == '|' && depth == 0
-    });
-    let rules = |line: &str| line.contains('-') && line.contains('|') && line.trim().chars().all(|c| "|:- \t".contains(c));
-    let before = || &text[text.floor_char_boundary(at.saturating_sub(LONGEST_QUOTATION))..at];
-    has_cells
-        && (paragraph(&text[at + line.len()..]).lines().next().is_some_and(rules)
-            || before().lines().rev().take_while(|line| !line.trim().is_empty()).any(rules))
+    }
+}
+
+/// Returns true if a line is in a paragraph with added lines or the place of a diff.
+fn is_in_diff(text: &str, at: usize) -> bool {
+    let has_text = |line: &&str| !line.trim().is_empty();
+    let before = text[..at].lines().rev().take_while(has_text).take(DIFF_LINES);
+    let behind = text[at..].lines().take_while(has_text).take(DIFF_LINES);
+    before.chain(behind).any(|line| line.starts_with('+') || line.starts_with("@@ "))
 }
 
 fn is_indented(line: &str) -> bool {
     line.starts_with("    ") || line.starts_with('\t')
 }
 
-pub(super) fn without_list_marks(mut line: &str) -> &str {
+fn without_list_marks(mut line: &str) -> &str {
     loop {
         let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
         let numbered = if digits.len() < line.len() { digits.strip_prefix(['.', ')']) } else { None };
@@ -173,78 +196,79 @@ pub(super) fn without_list_marks(mut line: &str) -> &str {
     }
 }
 
-/// Returns the number of bytes up to the line that closes a fence, inclusive, or of the whole rest.
-fn fenced(rest: &str, mark: char, width: usize) -> usize {
+/// Returns the number of bytes up to the line that closes a fence, inclusive, or of the whole rest. A line that is indented by four more
+/// than `indent` is code.
+fn fenced(rest: &str, mark: char, width: usize, indent: usize) -> usize {
     let mut bytes = 0;
     for line in rest.split_inclusive('\n') {
         bytes += line.len();
-        let line = line.trim();
-        if line.len() >= width && line.chars().all(|c| c == mark) {
+        let closing = line.trim();
+        let is_code = line.len() - line.trim_start().len() > indent + 3;
+        if closing.len() >= width && closing.chars().all(|c| c == mark) && !is_code {
             break;
         }
     }
     bytes
 }
 
-/// Parses at an offset within a line; returns the offset to continue at, and the command, if there is one.
-fn inline(text: &str, at: usize) -> (usize, Option<FoundCommand>) {
+/// A quotation or an element that is open.
+struct Around<'a> {
+    mark: Mark<'a>,
+    /// The number of commands before it.
+    commands: usize,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mark<'a> {
+    Quotation(char),
+    Element(&'a str),
+}
+
+/// Reads at an offset, and returns the offset to continue at. Drops the commands within a quotation or an element that ends there.
+fn inline<'a>(text: &'a str, at: usize, around: &mut Vec<Around<'a>>, said: &mut Vec<FoundCommand>) -> usize {
     let rest = &text[at..];
-    let before = text[..at].chars().next_back();
-    let Some(first) = rest.chars().next() else { return (text.len(), None) };
-    let over = |bytes: Option<usize>| (at + bytes.unwrap_or(first.len_utf8()), None);
-    match first {
-        '\\' => {
-            let escaped = rest[1..].chars().next().filter(char::is_ascii_punctuation);
-            over(Some(1 + escaped.map_or(0, char::len_utf8)))
-        }
+    let Some(first) = rest.chars().next() else { return text.len() };
+    let behind = &rest[first.len_utf8()..];
+    let mut next = at + first.len_utf8();
+    let (mark, begins, ends) = match first {
+        '\\' => return next + behind.chars().next().filter(char::is_ascii_punctuation).map_or(0, char::len_utf8),
         '`' => {
             let width = rest.len() - rest.trim_start_matches('`').len();
-            over(Some(code(rest, width).unwrap_or(width)))
+            return at + code(rest, width).unwrap_or(width);
         }
-        '"' if before.is_none_or(opens) => over(quotation(rest, '"', '"')),
-        '“' | '„' => over(quotation(rest, '“', '”').or_else(|| quotation(rest, '„', '“'))),
-        '\'' if before.is_none_or(opens) => {
-            let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
-            over(quotation(line, '\'', '\''))
+        '<' if behind.starts_with("!--") => return rest.find("-->").map_or(text.len(), |end| at + end + 3),
+        '<' => {
+            let inner = behind.strip_prefix('/').unwrap_or(behind);
+            let length = inner.find(|c: char| !(c.is_alphanumeric() || "-_:".contains(c))).unwrap_or(inner.len());
+            next = text.len() - inner.len() + length;
+            (Mark::Element(&inner[..length]), inner.len() == behind.len(), inner.len() < behind.len())
         }
-        '«' => over(quotation(rest, '«', '»')),
-        '‘' => over(quotation(rest, '‘', '’')),
-        '「' => over(quotation(rest, '「', '」')),
-        '『' => over(quotation(rest, '『', '』')),
-        '[' => over(enclosed(rest, '[', ']').or_else(|| {
-            // The marker line of a shortened block may contain any text.
-            let line = paragraph(rest).lines().next().filter(|line| line.starts_with("[@"));
-            line.and_then(|line| line.find(']')).map(|end| end + 1)
-        })),
-        '(' => over(enclosed(rest, '(', ')')),
-        '（' => over(enclosed(rest, '（', '）')),
-        '~' if rest.starts_with("~~") => over(paragraph(&rest[2..]).find("~~").map(|end| 2 + end + 2)),
-        '<' => over(["!--", "code", "pre"].iter().zip(["-->", "</code>", "</pre>"]).find_map(|(open, close)| {
-            rest[1..].starts_with(open).then(|| rest.find(close).map_or(rest.len(), |end| end + close.len()))
-        })),
-        '@' if before.is_none_or(may_precede) => command(text, at).unwrap_or((at + 1, None)),
-        _ => over(None),
+        '"' => {
+            let begins = text[..at].chars().next_back().is_none_or(opens) && !behind.starts_with(char::is_whitespace);
+            (Mark::Quotation('"'), begins, !begins && !behind.starts_with(char::is_alphanumeric))
+        }
+        _ if first.is_ascii() => return next,
+        _ => {
+            let is_one = |begins: bool| QUOTATIONS.iter().any(|(open, close)| first == if begins { *open } else { *close });
+            (Mark::Quotation(first), is_one(true), is_one(false))
+        }
+    };
+    let is_its_end = |open: Mark<'_>| match (open, mark) {
+        (Mark::Quotation(open), Mark::Quotation(close)) if open != '"' => QUOTATIONS.contains(&(open, close)),
+        _ => open == mark,
+    };
+    if let Some(place) = around.iter().rposition(|around| ends && is_its_end(around.mark)) {
+        said.truncate(around[place].commands);
+        around.truncate(place);
+    } else if begins && around.len() < DEEPEST {
+        around.push(Around { mark, commands: said.len() });
     }
+    next
 }
 
 /// Returns true if a quotation mark after this character opens a quotation.
 fn opens(before: char) -> bool {
-    before.is_whitespace() || "([{—–-:".contains(before)
-}
-
-/// Returns true if a command can follow this character: not inside a word, a path, a URL, brackets or parentheses.
-fn may_precede(before: char) -> bool {
-    before.is_whitespace() || ")*—–:;,：，、。）".contains(before)
-}
-
-/// Returns the number of bytes in parentheses or brackets, including them, if they are closed in their paragraph.
-fn enclosed(rest: &str, open: char, close: char) -> Option<usize> {
-    let mut depth = 0usize;
-    paragraph(rest).char_indices().find_map(|(at, next)| {
-        depth += usize::from(next == open);
-        depth -= usize::from(next == close);
-        (depth == 0).then_some(at + next.len_utf8())
-    })
+    before.is_whitespace() || "([{—–-:=".contains(before)
 }
 
 /// Returns the number of bytes of inline code between `width` backticks, if it is closed in its paragraph.
@@ -261,55 +285,37 @@ fn code(rest: &str, width: usize) -> Option<usize> {
     }
 }
 
-/// Returns the number of bytes of a quotation, if it is closed in its paragraph.
-fn quotation(rest: &str, open: char, close: char) -> Option<usize> {
-    let inner = paragraph(rest.strip_prefix(open)?);
-    if inner.starts_with(char::is_whitespace) {
-        return None;
-    }
-    inner.match_indices(close).find_map(|(at, mark)| {
-        let end = at + mark.len();
-        let ends = !inner[end..].starts_with(char::is_alphanumeric) && !inner[..at].ends_with([' ', '(', ',']);
-        (ends || open != close).then_some(open.len_utf8() + end)
-    })
-}
-
 /// Returns the text up to the next blank line, limited to the searched length.
 fn paragraph(rest: &str) -> &str {
-    let rest = &rest[..rest.floor_char_boundary(LONGEST_QUOTATION)];
+    let rest = &rest[..rest.floor_char_boundary(LONGEST_CODE)];
     rest.find("\n\n").map_or(rest, |end| &rest[..end])
 }
 
-/// Parses a command at an `@`; returns it, if there is one, and the offset to continue at.
-fn command(text: &str, at: usize) -> Option<(usize, Option<FoundCommand>)> {
-    let rest = &text[at + 1..];
+/// Parses the command at an offset; `None` if there is none, or if it is only mentioned.
+fn command(text: &str, at: usize) -> Option<FoundCommand> {
+    let rest = text[at..].strip_prefix('@')?;
     let letters = rest.bytes().take_while(u8::is_ascii_lowercase).count();
     let (name, rest) = (&rest[..letters], rest[letters..].strip_prefix('(')?);
-    let inside = at + 1 + letters + 1;
-    let verb = Verb::from_name(name);
-    if verb.is_none() && slip(name).is_none() {
+    let (verb, nearest) = (Verb::from_name(name), slip(name));
+    if verb.is_none() && nearest.is_none() {
         return None;
     }
-    let said = |end: usize, command| Some((end, Some(FoundCommand { place: at..end, command })));
+    let said = |end: usize, command| Some(FoundCommand { place: at..end, command });
+    let inside = text.len() - rest.len();
     let pieces = match split(rest, Bounds::SAID) {
+        Ok(pieces) if pieces.is_mention() => return None,
         Ok(pieces) => pieces,
-        Err(_) if is_talk(text, &(at..inside)) => return Some((inside, None)),
         // The following text may belong to the unclosed argument.
         Err(Malformed::UnclosedText) => return said(text.len(), Err(Malformed::UnclosedText)),
-        Err(malformed) => return said(inside, Err(malformed)),
+        Err(malformed) => return said(inside + rest.lines().next().map_or(0, str::len), Err(malformed)),
     };
-    let end = inside + pieces.length;
-    let behind = &text[end..];
-    let goes_on = behind.starts_with(|c: char| c.is_alphanumeric() || "_([{".contains(c))
-        || behind.strip_prefix('.').is_some_and(|more| more.starts_with(char::is_alphanumeric));
-    if goes_on || pieces.is_mention() || is_talk(text, &(at..end)) {
-        return Some((end, None));
-    }
-    match (verb, slip(name)) {
-        (Some(verb), _) => said(end, interpret(verb, &pieces)),
-        (None, Some(nearest)) => said(end, Err(Malformed::UnknownVerb { name: name.to_owned(), nearest })),
-        (None, None) => None,
-    }
+    said(
+        inside + pieces.length,
+        match (verb, nearest) {
+            (Some(verb), _) => interpret(verb, &pieces),
+            (None, nearest) => Err(Malformed::UnknownVerb { name: name.to_owned(), nearest: nearest? }),
+        },
+    )
 }
 
 /// Returns the verb whose name differs by one typing error.

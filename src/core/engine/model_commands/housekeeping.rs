@@ -184,7 +184,7 @@ mod tests {
     use crate::engine::model_commands::{find, read_all};
 
     fn check(body: &str) -> Vec<String> {
-        let text = format!("Done.\n\n{FENCE}\n{body}\n```\nThe end. @pin(3)");
+        let text = format!("Done.\n\n{FENCE}\n{body}\n```\nThe end.\n@pin(3)");
         let found = find(&text);
         for (found, of_all) in found.iter().zip(read_all(&format!("{FENCE}\n{body}\n```"))) {
             assert_eq!(found.command, of_all.command);

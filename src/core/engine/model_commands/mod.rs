@@ -9,7 +9,6 @@ mod find;
 mod housekeeping;
 mod policy;
 mod resolve;
-mod talk;
 #[cfg(test)]
 mod tests;
 
