@@ -8,7 +8,7 @@ use crate::model::{
     WaitingPrompts, starts_with_any,
 };
 use crate::planning::left_offsets;
-use crate::provider::{ParsedBlock, ProviderAdapter, conventions, scripted_commands};
+use crate::provider::{OtherCalls, ParsedBlock, ProviderAdapter, conventions, scripted_commands};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,6 +50,8 @@ pub struct TracePosition {
     rows: FxHashSet<u64>,
     /// Hashes of the identities of the rows that another row followed.
     parents: FxHashSet<u64>,
+    /// The calls of tools that do not ask the user, if only the call of a result tells if they do.
+    others: OtherCalls,
     /// True if the user may have left a turn: by a rollback, or by a prompt beside the rows that followed the same row.
     pub has_branches: bool,
 }
@@ -153,7 +155,10 @@ impl TracePosition {
     /// Reads the next line of a file, without its line feed, and passes its events to `take`.
     pub fn line(&mut self, provider: &dyn ProviderAdapter, line: &[u8], take: &mut dyn FnMut(TraceEvent)) {
         self.lines += 1;
-        let parsed = provider.parse(line);
+        let mut parsed = provider.parse(line);
+        if provider.calls_tell_answers() {
+            parsed.blocks.iter_mut().for_each(|parsed| self.others.check(&mut parsed.block));
+        }
         if self.lines == 1 {
             self.copied_until = parsed.row.copied_until();
         }

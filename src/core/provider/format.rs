@@ -51,6 +51,11 @@ pub trait Format: Sync {
     /// Fills in the fields that follow from the order of all rows of a session. Idempotent.
     fn link(&self, _session: &mut Session) {}
 
+    /// Returns true if only its call tells whether a result has answers of the user.
+    fn calls_tell_answers(&self) -> bool {
+        false
+    }
+
     /// Returns the window: the rows and blocks that the client would send if it resumed the session now.
     fn window(&self, session: &Session) -> Window;
 

@@ -107,6 +107,7 @@ pub use requests::{
 pub use response::{CallFilter, RefusalCause, Reply, ResponseContent, ResponseForm, ResponseReader, WithheldCall};
 pub use rewriter::{Billing, ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, Rewriter};
 pub use route::{Launch, REDIRECTED, Redirection, Route, redirection};
+pub use words::OtherCalls;
 
 /// Every provider that aperture reads.
 pub static PROVIDERS: &[&dyn ProviderAdapter] = &[&claude_code::ClaudeCode, &codex::Codex, &opencode::OpenCode, &gemini::Gemini];

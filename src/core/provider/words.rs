@@ -1,5 +1,9 @@
 //! The user's words: finds the typed parts of a content in which the client wraps them in text of its own.
 
+use crate::model::{Block, BlockKind, Key};
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+
 /// Maximum length of a typed text that counts completely, in bytes. A longer one is mostly pasted: only its head and tail count.
 pub const TYPED_BYTES: usize = 8_000;
 /// Maximum length of the head and of the tail of a longer text, in bytes; both are cut at a line end.
@@ -7,6 +11,29 @@ const END_BYTES: usize = 2_000;
 
 /// A byte range of a content.
 pub type Span = (u32, u32);
+
+/// Tools that ask the user, of clients that do not record beside a result who wrote it.
+const ASKING: &[&str] = &["AskUserQuestion", "ExitPlanMode", "question", "request_user_input"];
+
+/// The calls of all other tools, by hashes of their ids: the user did not answer what their results repeat.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct OtherCalls(FxHashSet<u64>);
+
+impl OtherCalls {
+    /// Takes the next block; drops the answers of the user in the result of a tool that did not ask.
+    pub fn check(&mut self, block: &mut Block) {
+        let Some(call) = block.call.map(Key::folded) else { return };
+        // A rejection is quoted from its start, or an error.
+        let has_answers = || !block.error && block.words.first().is_some_and(|words| words.0 > 0);
+        match block.kind {
+            BlockKind::ToolUse if !block.tool.as_deref().is_some_and(|tool| ASKING.contains(&&*tool.name)) => {
+                self.0.insert(call);
+            }
+            BlockKind::ToolResult if self.0.contains(&call) && has_answers() => block.words = Default::default(),
+            _ => {}
+        }
+    }
+}
 
 /// Returns the parts of the typed text at `start..end` of a content that count.
 pub fn typed(content: &str, start: usize, end: usize) -> Vec<Span> {

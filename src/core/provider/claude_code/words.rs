@@ -1,10 +1,11 @@
 //! Finds the user's words: prompts, and texts inside or beside tool results: answers to questions, reasons for rejecting a
 //! call, words typed while the model was working.
 //!
-//! The display record beside the content (`toolUseResult`, `userFeedback`, `toolDenialKind`) tells where they are. Older rows
-//! have no such record and are recognized by the first words of the client's sentence.
+//! The record of the client beside the content (`toolUseResult`, `userFeedback`, `toolDenialKind`) tells where they are. A result
+//! without such a record, as in requests and in older rows, is recognized by the first words of the client's sentence: any tool can
+//! return these.
 
-use super::parse::RowFields;
+use super::parse::{RowFields, is_from};
 use crate::model::{BlockKind, Flags, Role, Row};
 use crate::provider::ParsedBlock;
 use crate::provider::json::{elements, equals, is_true, member, members, text, text_of};
@@ -27,6 +28,8 @@ pub(super) const REJECTED: &[&str] = &[
     "User declined",
     "The agent proposed a plan that was rejected",
 ];
+/// The first version that is known to record who denied a call. The error of a tool can have the same text.
+const DENIALS_ARE_RECORDED: [u32; 3] = [2, 1, 224];
 /// The texts before the user's reason in such a result; their first letter can be a capital.
 const REASONS: &[&str] = &["he user said:\n", "he following reason for the rejection:"];
 /// The beginning of the client's instruction in such a result if the user gave no reason.
@@ -150,9 +153,7 @@ fn in_result(fields: &RowFields<'_>, content: &str, error: bool) -> Vec<Span> {
     if let Some((from, length)) = exact {
         return typed(content, from, from + length);
     }
-    let denied = equals(fields.denial, "user-rejected");
-    // A shortened result begins with the marker line of aperture, followed by the user's words.
-    if error && (denied || REJECTED.iter().any(|known| content.starts_with(known)) || is_rejected(fields)) {
+    if error && is_rejected(fields, content) {
         let said = REASONS.iter().filter_map(|known| content.find(known)).min();
         let (start, end) = match said {
             Some(at) => (at - usize::from(content[..at].ends_with(['t', 'T'])), content.len()),
@@ -166,7 +167,8 @@ fn in_result(fields: &RowFields<'_>, content: &str, error: bool) -> Vec<Span> {
     if let Some(spans) = answers(fields, content) {
         return spans;
     }
-    let approved = content.starts_with(APPROVED).then(|| content.find(EDITED_PLAN)).flatten();
+    let has_plan = || fields.result.is_none_or(|result| member(result, "plan").is_some());
+    let approved = (content.starts_with(APPROVED) && has_plan()).then(|| content.find(EDITED_PLAN)).flatten();
     match approved {
         Some(at) => typed(content, at + EDITED_PLAN.len(), content.len()),
         None if is_true(fields.persons) && content.len() <= TYPED_BYTES => typed(content, 0, content.len()),
@@ -174,11 +176,16 @@ fn in_result(fields: &RowFields<'_>, content: &str, error: bool) -> Vec<Span> {
     }
 }
 
-/// Returns true if the display record of a result marks the call as rejected by the user.
-fn is_rejected(fields: &RowFields<'_>) -> bool {
+/// Returns true if the user rejected the call of a result: the client records it, or an older one says it.
+fn is_rejected(fields: &RowFields<'_>, content: &str) -> bool {
+    if is_from(fields, DENIALS_ARE_RECORDED) {
+        return equals(fields.denial, "user-rejected");
+    }
+    // A shortened result begins with the marker line of aperture, followed by the user's words.
     let shown = fields.result.and_then(text).unwrap_or_default();
     let shown = shown.strip_prefix("Error: ").unwrap_or(&shown);
-    REJECTED.iter().any(|known| shown.starts_with(known))
+    let says = |known: &&str| content.starts_with(known) || shown.starts_with(known);
+    equals(fields.denial, "user-rejected") || REJECTED.iter().any(says)
 }
 
 /// Returns the spans of each answered question with its answer and notes; `None` if the result holds no answers.
@@ -187,7 +194,7 @@ fn answers(fields: &RowFields<'_>, content: &str) -> Option<Vec<Span>> {
     // Almost no result has answers: a fast byte search rules out the others.
     let result = fields.result.filter(|result| is_object(result) && KEY.find(result.get().as_bytes()).is_some());
     let Some(answers) = result.and_then(|result| member(result, "answers")).filter(|value| is_object(value)) else {
-        let begin = ANSWERED.iter().find(|begin| content.starts_with(**begin))?;
+        let begin = ANSWERED.iter().find(|begin| fields.result.is_none() && content.starts_with(**begin))?;
         return Some(typed(content, begin.len(), content.len()));
     };
     let notes = result.and_then(|result| member(result, "annotations")).filter(|value| is_object(value));
@@ -319,6 +326,14 @@ mod tests {
         check(result("not now: too slow", true, json!({"userFeedback": "too slow"})), &[&["too slow"]]);
         check(result("not now, too slow", true, json!({"holdsPersonsWords": true})), &[&["not now, too slow"]]);
         check(result("Exit code 1\nthe user said:\nx", true, json!({})), &[&[]]);
+        // The error of a tool can have the same text, but a client that records denials says if it is one.
+        let said = format!("{head} To go on, the user said:\ntoo slow");
+        let beside = |version: &str| json!({"toolUseResult": format!("Error: {said}"), "version": version});
+        check(result(&said, true, beside("2.1.330")), &[&[]]);
+        check(result(&said, true, beside("2.1.33")), &[&["the user said:\ntoo slow"]]);
+        let recorded =
+            json!({"toolUseResult": format!("Error: {said}"), "version": "2.1.330", "toolDenialKind": "user-rejected"});
+        check(result(&said, true, recorded), &[&["the user said:\ntoo slow"]]);
         // As written by aperture.
         let shown = format!("Error: {head} To go on, the user said:\ntoo slow");
         check(
@@ -342,7 +357,12 @@ mod tests {
         let several = json!({"toolUseResult": {"answers": {"Which?": ["A", "C"]}}});
         check(result("\"Which?\"=\"A, C\". Go on.", false, several), &[&["\"Which?\"=\"A, C\""]]);
         check(result("No answer.", false, json!({"toolUseResult": {"answers": {}}})), &[&[]]);
-        check(result("User has answered your questions: \"a\"=\"b\".", false, json!({})), &[&["\"a\"=\"b\"."]]);
+        let answered = "User has answered your questions: \"a\"=\"b\".";
+        check(result(answered, false, json!({})), &[&["\"a\"=\"b\"."]]);
+        // Another tool returned the sentence.
+        for shown in [json!(answered), json!([{"type": "text", "text": answered}]), json!({"stdout": answered})] {
+            check(result(answered, false, json!({"toolUseResult": shown})), &[&[]]);
+        }
         check(result("", true, json!({"toolUseResult": {"answers": {"": "", "x": "é"}}})), &[&[]]);
     }
 
@@ -351,6 +371,9 @@ mod tests {
         let plan = |how: &str| format!("User has approved your plan.\n\n## Approved Plan{how}:\nfirst this");
         check(result(&plan(" (edited by user)"), false, json!({})), &[&["first this"]]);
         check(result(&plan(""), false, json!({})), &[&[]]);
+        let edited = plan(" (edited by user)");
+        check(result(&edited, false, json!({"toolUseResult": {"plan": "first this", "isAgent": false}})), &[&["first this"]]);
+        check(result(&edited, false, json!({"toolUseResult": {"stdout": edited}})), &[&[]]);
     }
 
     #[test]

@@ -30,6 +30,8 @@ const DENIAL_BYTES: usize = 600;
 /// The same as whole values, which end a result of any length: it repeats the command.
 const DENIED_VALUES: &[&str] = &["Rejected(\"rejected by user", "Rejected(\\\"rejected by user"];
 const DENIALS: &[&str] = &["user rejected ", "user denied ", "user declined ", "user cancelled ", "rejected by user:"];
+/// The line before the output of a command.
+const OUTPUT: &str = "Output:";
 /// The line in the head of a result whose command has not ended, and the tool that gets its next output, or types into it.
 const RUNNING: &str = "Process running with session ID ";
 const POLL: &str = "write_stdin";
@@ -72,13 +74,11 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
             let mut parsed = ParsedBlock::result(key_of(piece.item.call), |media| {
                 piece.item.output.map(|output| result(output, media)).unwrap_or_default()
             });
-            parsed.block.error = failed(&parsed.content);
+            let answers = given_answers(&parsed.content);
+            parsed.block.error = answers.is_none() && failed(&parsed.content);
             parsed.block.program = running(&parsed.content).into();
-            if is_answer(&parsed.content) {
-                let given: Vec<words::Span> = given_answers(&parsed.content).collect();
-                let whole = words::span(0, parsed.content.len());
-                parsed.block.words = if given.is_empty() { whole.into_iter().collect() } else { given.into_iter().collect() };
-            }
+            let denial = || words::span(0, parsed.content.len()).filter(|_| is_denial(&parsed.content)).into_iter().collect();
+            parsed.block.words = answers.unwrap_or_else(denial).into();
             parsed
         }
         Sort::Tools => {
@@ -205,17 +205,14 @@ fn joined(mut parts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
     if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
 }
 
-/// Returns true if a result contains the user's words: answers to questions, by question id, or the rejection of a call.
-fn is_answer(content: &str) -> bool {
-    if !content.starts_with("{\"answers\":") {
-        let end = content.trim_end_matches(['"', ')', '}', '\\', ' ', '\n', '.']);
-        let is_short = content.len() <= DENIAL_BYTES && DENIED.iter().any(|known| end.ends_with(known));
-        return is_short
-            || DENIED_VALUES.iter().any(|known| end.ends_with(known))
-            || DENIALS.iter().any(|known| content.starts_with(known));
-    }
-    let answers = serde_json::from_str::<&RawValue>(content).ok().and_then(|value| member(value, "answers"));
-    answers.is_some_and(|answers| answers.get().starts_with('{'))
+/// Returns true if a result states that the user rejected the call: in the words of the client, not in an output.
+fn is_denial(content: &str) -> bool {
+    let end = content.trim_end_matches(['"', ')', '}', '\\', ' ', '\n', '.']);
+    let is_short = content.len() <= DENIAL_BYTES && DENIED.iter().any(|known| end.ends_with(known));
+    let is_worded = is_short
+        || DENIED_VALUES.iter().any(|known| end.ends_with(known))
+        || DENIALS.iter().any(|known| content.starts_with(known));
+    is_worded && !content.starts_with(['{', '[']) && content.lines().all(|line| line != OUTPUT)
 }
 
 /// Returns the start of the content in which the client reports on the command.
@@ -225,19 +222,22 @@ fn status(content: &str) -> &str {
 
 /// Returns the number of the program that has not ended; empty if it has.
 fn running(content: &str) -> &str {
-    let head = status(content).lines().take_while(|line| *line != "Output:");
+    let head = status(content).lines().take_while(|line| *line != OUTPUT);
     head.filter_map(|line| line.strip_prefix(RUNNING)).next().unwrap_or_default()
 }
 
-/// Returns the places of the answers of the user in a result that has them by question id.
-fn given_answers(content: &str) -> impl Iterator<Item = words::Span> {
-    let answers = serde_json::from_str::<&RawValue>(content).ok().and_then(|value| member(value, "answers"));
-    let lists = answers.into_iter().flat_map(members).filter_map(|(_, given)| member(given, "answers"));
+/// Returns the places of the answers in a result that has them by question id; `None` for any other. Any tool can return such a text:
+/// they are the user's if the call asked.
+fn given_answers(content: &str) -> Option<Vec<words::Span>> {
+    let value: &RawValue = content.starts_with("{\"answers\":").then(|| serde_json::from_str(content).ok())??;
+    let answers = member(value, "answers").filter(|answers| answers.get().starts_with('{'))?;
+    let lists = members(answers).into_iter().filter_map(|(_, given)| member(given, "answers"));
     let texts = lists.flat_map(elements).filter(|answer| answer.get().starts_with('"'));
-    texts.filter_map(move |answer| {
+    let places = texts.filter_map(|answer| {
         let place = range_in(content.as_bytes(), answer);
         words::span(place.start + 1, place.end - 1)
-    })
+    });
+    Some(places.collect())
 }
 
 /// Returns true if the text of a result reports a failure.
@@ -293,32 +293,34 @@ mod tests {
 
     #[test]
     fn the_words_of_an_answer_are_what_was_chosen_or_typed() {
-        let words = |content: &str| -> Vec<String> {
-            given_answers(content).map(|(start, end)| content[start as usize..end as usize].to_owned()).collect()
+        let words = |content: &str| -> Option<Vec<String>> {
+            let text = |(start, end)| content[start as usize..end as usize].to_owned();
+            given_answers(content).map(|places| places.into_iter().map(text).collect())
         };
         let content = r#"{"answers":{"shape":{"answers":["round","user_note: or oval"]},"size":{"answers":["big"]}}}"#;
-        assert_eq!(words(content), ["round", "user_note: or oval", "big"]);
-        assert_eq!(words(r#"{"answers":["round"]}"#), [""; 0]);
-        assert_eq!(words("user rejected it"), [""; 0]);
+        assert_eq!(words(content), Some(["round", "user_note: or oval", "big"].map(str::to_owned).to_vec()));
+        assert_eq!(words(r#"{"answers":{"shape":"round"}}"#), Some(Vec::new()));
+        assert_eq!(words(r#"{"answers":["round"]}"#), None);
+        assert_eq!(words("user rejected it"), None);
     }
 
     #[test]
-    fn answers_and_denials_are_a_persons_words() {
+    fn denials_are_a_persons_words() {
         for (content, expected) in [
-            (r#"{"answers":{"shape":{"answers":["round","user_note: or oval"]}}}"#, true),
-            (r#"{"answers":["round"]}"#, false),
             (r#"exec_command failed: Rejected("rejected by user")"#, true),
             ("a log\nrejected by username", false),
+            ("Exit code: 0\nOutput:\nuse tabs, it was rejected by user", false),
+            (r#"{"status":{"a":{"completed":"use tabs, it was rejected by user"}}}"#, false),
             ("", false),
         ] {
-            assert_eq!(is_answer(content), expected, "{content}");
+            assert_eq!(is_denial(content), expected, "{content}");
         }
-        assert!(!is_answer(&format!("{}rejected by user", "x".repeat(DENIAL_BYTES))));
+        assert!(!is_denial(&format!("{}rejected by user", "x".repeat(DENIAL_BYTES))));
         let command = "x".repeat(DENIAL_BYTES);
-        assert!(is_answer(&format!(
+        assert!(is_denial(&format!(
             r#"exec_command failed for `{command}`: Refused {{ message: "Rejected(\"rejected by user\")" }}"#
         )));
-        assert!(is_answer(&format!("user rejected the call: {command}")));
+        assert!(is_denial(&format!("user rejected the call: {command}")));
     }
 
     #[test]

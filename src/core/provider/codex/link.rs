@@ -2,12 +2,15 @@
 
 use super::cut;
 use crate::model::{Block, Event, Flags, Key, Origin, Row, RowKind, Session, Usage, Vocabulary};
+use crate::provider::words::OtherCalls;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fills in the fields that no row records itself. Idempotent.
 pub(in crate::provider) fn link(session: &mut Session) {
     session.vocabulary = Vocabulary::O200k;
     chain(session);
+    let mut others = OtherCalls::default();
+    session.blocks.iter_mut().for_each(|block| others.check(block));
     let mut response = Response::default();
     (0..session.rows.len()).for_each(|index| response.add(session, index));
     cut_outputs(session, response.model.as_deref());

@@ -75,6 +75,10 @@ impl Format for Codex {
         link::link(session);
     }
 
+    fn calls_tell_answers(&self) -> bool {
+        true
+    }
+
     fn is_call(&self, bytes: &[u8]) -> bool {
         // `{"timestamp":…,"type":"response_item","payload":{"type":"function_call_output",…`
         let head = &bytes[..bytes.len().min(HEAD_BYTES)];

@@ -26,6 +26,7 @@ mod restored_chat;
 #[cfg(test)]
 mod tests;
 
+use super::words::OtherCalls;
 use super::{
     Billing, Client, Format, Framing, Message, ParsedBlock, ParsedRow, Part, ProviderAdapter, Rewriter, Source, Stub, Variables,
     framing, json,
@@ -170,9 +171,15 @@ impl<A: Api> Format for Request<A> {
 
     fn link(&self, session: &mut Session) {
         self.0.link(session);
+        let mut others = OtherCalls::default();
+        session.blocks.iter_mut().for_each(|block| others.check(block));
         // A gateway can give one model the API of another.
         let model = session.rows.iter().find_map(|row| row.model.as_deref());
         session.vocabulary = model.map_or(session.vocabulary, |model| models::vocabulary(model, session.vocabulary));
+    }
+
+    fn calls_tell_answers(&self) -> bool {
+        true
     }
 
     fn vocabulary(&self, bytes: &[u8]) -> Vocabulary {
