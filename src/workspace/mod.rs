@@ -33,7 +33,7 @@ pub use companions::{Companions, companions, find_beside_session, redact_compani
 pub use file_edits::file_edits;
 pub use find::{FindError, Found, FoundFiles, find, find_all, find_files, find_in_folder, looks_like, roots};
 pub use fork::{fork_id, write_fork};
-pub use kept::{CopyOutcome, CopyState, KeepError, KeptCopies, RestoredFile, RestoredState, days_left, kept_folder, older_path};
+pub use kept::{CopyOutcome, CopyState, KeepError, KeptCopies, Restoration, RestoredState, days_left, kept_folder, older_path};
 pub use list::{Listed, each_line, list, list_found, read_titles};
 pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;

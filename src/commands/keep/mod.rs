@@ -11,7 +11,7 @@ use crate::commands::change::pipeline::expect_changeable;
 use crate::fsio::Identity;
 use crate::model::{Address, request_id};
 use crate::text::shell::quoted_word;
-use crate::workspace::{self, CopyState, Found, KeepError, KeptCopies, Project, RestoredState};
+use crate::workspace::{self, CopyState, Found, KeepError, KeptCopies, Project, Restoration, RestoredState};
 use report::{KeptRow, KeptSession, RestoredRow};
 use std::collections::HashSet;
 use std::io::Read;
@@ -101,14 +101,19 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                     let to_file = format!("to write it to a file: aperture keep restore {} --to FILE", quoted_word(session));
                     expect_changeable(env, &found, false).map_err(|error| error.hint(&to_file))?;
                     let _lock = lock(env)?;
-                    let mut files = copies.restore(&found, *older, *force, true);
-                    if files.as_ref().is_ok_and(|files| files.iter().any(|file| file.state == RestoredState::Replaced)) {
+                    let restoration = copies.restoration(&found, *older, *force);
+                    let is_replacing =
+                        |restored: &Restoration| restored.files().any(|file| file.state == RestoredState::Replaced);
+                    if restoration.as_ref().is_ok_and(is_replacing) {
                         expect_last_state(env, &copies, &found, *older).map_err(|error| error.hint(to_file))?;
                     }
-                    if files.is_ok() && !*dry_run {
-                        files = copies.restore(&found, *older, *force, false);
-                    }
-                    files.map(|files| files.into_iter().map(|file| (file.path, file.state)).collect())
+                    let written = restoration.and_then(|restoration| {
+                        if !*dry_run {
+                            copies.restore(&restoration)?;
+                        }
+                        Ok(restoration)
+                    });
+                    written.map(|files| files.files().map(|file| (file.path.clone(), file.state)).collect())
                 }
             };
             let files = report.map_err(|error| {

@@ -10,7 +10,7 @@ mod restore;
 mod tests;
 
 pub use copy::{CopyOutcome, CopyState, older_path};
-pub use restore::{RestoredFile, RestoredState};
+pub use restore::{Restoration, RestoredState};
 
 use super::find::{Found, FoundFiles, find_files, find_in};
 use crate::fsio::{Disk, Entry, Identity, is_packed, packed_path, read_whole, unpacked_path};

@@ -4,6 +4,7 @@ use super::copy::{Common, compare, older_path, private};
 use super::{KeepError, KeptCopies, is_absent};
 use crate::fsio::packed_path;
 use crate::model::words;
+use crate::provider::ProviderAdapter;
 use crate::workspace::Found;
 use crate::workspace::apply::write_whole;
 use std::io::{self, Read};
@@ -30,20 +31,24 @@ words! {
     }
 }
 
+/// The files of a session that are restored, each with its copy and the one that has its content.
+pub struct Restoration {
+    provider: &'static dyn ProviderAdapter,
+    steps: Vec<(PathBuf, PathBuf, RestoredFile)>,
+}
+
+impl Restoration {
+    pub fn files(&self) -> impl Iterator<Item = &RestoredFile> {
+        self.steps.iter().map(|(.., file)| file)
+    }
+}
+
 impl KeptCopies<'_> {
-    /// Writes the files of a session back to the places where the client has them; `found` is the copy. With `older`, the session gets the
-    /// content of the older copy with this number, from 1. With `force`, files with other contents are replaced, after these were kept. Files
-    /// of the project's memory that exist are never replaced. The file of the session is written last, so that it is complete when it
-    /// appears. The modification times are the present one, so that the client does not delete the files at once. A dry run writes nothing.
-    /// Errors: a file exists with another content; nothing is written. A copy cannot be read, or the disk failed; files that were
-    /// written stay.
-    pub fn restore(
-        &self,
-        found: &Found,
-        older: Option<usize>,
-        force: bool,
-        dry_run: bool,
-    ) -> Result<Vec<RestoredFile>, KeepError> {
+    /// Returns the files of a session with the places where the client has them; `found` is the copy. Nothing is written. With `older`, the
+    /// session gets the content of the older copy with this number, from 1. With `force`, files with other contents are replaced. Files
+    /// of the project's memory that exist are never replaced.
+    /// Errors: a file exists with another content. A copy cannot be read.
+    pub fn restoration(&self, found: &Found, older: Option<usize>, force: bool) -> Result<Restoration, KeepError> {
         let (own, memory) = self.files(found)?;
         let mut steps = Vec::new();
         let memory = memory.into_iter().map(|copy| (copy, true));
@@ -59,7 +64,14 @@ impl KeptCopies<'_> {
             };
             steps.push((copy, from, RestoredFile { path, state }));
         }
-        for (copy, from, RestoredFile { path, state }) in steps.iter().filter(|_| !dry_run) {
+        Ok(Restoration { provider: found.provider, steps })
+    }
+
+    /// Writes the files of a restoration, each that is replaced after its content was kept. The file of the session is written last, so that
+    /// it is complete when it appears. The modification times are the present one, so that the client does not delete the files at once.
+    /// Errors: a process has a replaced file open. A copy cannot be read, or the disk failed; files that were written stay.
+    pub fn restore(&self, restoration: &Restoration) -> Result<(), KeepError> {
+        for (copy, from, RestoredFile { path, state }) in &restoration.steps {
             match state {
                 RestoredState::Written => self.write_back(from, path, &|| Ok(()))?,
                 RestoredState::Replaced => {
@@ -68,18 +80,18 @@ impl KeptCopies<'_> {
                     if !self.disk.writers(&replaced, &identity).is_empty() {
                         return Err(KeepError::HeldOpen(replaced));
                     }
-                    self.write_back(from, path, &|| self.keep_file(found.provider, &replaced, copy).map(drop))?;
+                    self.write_back(from, path, &|| self.keep_file(restoration.provider, &replaced, copy).map(drop))?;
                     // The next restoration writes what the client has now.
-                    self.keep_file(found.provider, path, copy)?;
+                    self.keep_file(restoration.provider, path, copy)?;
                     self.forget_older(copy)?;
                 }
                 RestoredState::Same | RestoredState::Newer => {}
             }
         }
-        Ok(steps.into_iter().map(|(.., file)| file).collect())
+        Ok(())
     }
 
-    /// Writes the content of a copy to any file; `older` is as in [`KeptCopies::restore`].
+    /// Writes the content of a copy to any file; `older` is as in [`KeptCopies::restoration`].
     /// Errors: the file exists, unless `force` is true. The copy cannot be read, or the disk failed.
     pub fn write_to(
         &self,

@@ -1,11 +1,12 @@
 #![expect(clippy::disallowed_methods, reason = "tests write the files that they read")]
 
 use super::*;
-use crate::fsio::RealDisk;
+use crate::fsio::{OpenFile, RealDisk};
 use crate::testing::{Fault, all_or, catch, each_fault};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Mutex;
 use std::time::{Duration, UNIX_EPOCH};
 use tempfile::TempDir;
 
@@ -87,6 +88,20 @@ impl Home {
     }
 }
 
+/// Restores a session from its copies, and returns the states of its files.
+fn restore(
+    home: &Home,
+    disk: &dyn Disk,
+    copy: &Found,
+    older: Option<usize>,
+    force: bool,
+) -> Result<Vec<RestoredState>, KeepError> {
+    let copies = home.copies(disk);
+    let restoration = copies.restoration(copy, older, force)?;
+    copies.restore(&restoration)?;
+    Ok(restoration.files().map(|file| file.state).collect())
+}
+
 fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut directories = vec![directory.to_owned()];
@@ -118,8 +133,8 @@ proptest! {
         prop_assert_eq!(home.keep().copied, 6);
         prop_assert_eq!(home.keep().copied, 0);
         home.delete();
-        let restored = home.copies(&RealDisk).restore(&home.copy(), None, false, false).unwrap();
-        prop_assert!(restored.iter().all(|file| file.state == RestoredState::Written));
+        let restored = restore(&home, &RealDisk, &home.copy(), None, false).unwrap();
+        prop_assert!(restored.iter().all(|state| *state == RestoredState::Written));
         prop_assert_eq!(home.files(), before);
     }
 }
@@ -142,9 +157,9 @@ fn a_copy_follows_its_session_and_loses_nothing() {
     assert_eq!(older.iter().map(read).collect::<Vec<_>>(), [&b"one\n"[..], b"one\ntwo\n"], "newest first");
     assert_eq!(copies.all().len(), 1, "older copies are not sessions");
     home.delete();
-    copies.restore(&home.copy(), Some(2), false, false).unwrap();
+    restore(&home, &RealDisk, &home.copy(), Some(2), false).unwrap();
     assert_eq!(fs::read(home.session().path).unwrap(), b"one\ntwo\n");
-    let missing = copies.restore(&home.copy(), Some(3), false, false);
+    let missing = restore(&home, &RealDisk, &home.copy(), Some(3), false);
     assert!(matches!(missing, Err(KeepError::NoSuchCopy(2))), "{missing:?}");
     assert_eq!(copies.forget(&home.copy()).unwrap(), 3);
     assert!(home.kept().is_empty());
@@ -177,18 +192,48 @@ fn an_existing_file_is_replaced_only_by_force_and_then_kept() {
     home.write(&format!("{ID}.jsonl"), b"another\n");
     home.write("memory/MEMORY.md", b"a newer memory");
     let before = home.files();
-    let copies = home.copies(&RealDisk);
-    let refused = copies.restore(&home.copy(), None, false, false);
+    let refused = restore(&home, &RealDisk, &home.copy(), None, false);
     assert!(matches!(refused, Err(KeepError::Exists(_))), "{refused:?}");
-    copies.restore(&home.copy(), None, true, true).unwrap();
-    assert_eq!(home.files(), before, "a dry run");
-    let restored = copies.restore(&home.copy(), None, true, false).unwrap();
-    let with = |state| restored.iter().filter(|file| file.state == state).count();
+    home.copies(&RealDisk).restoration(&home.copy(), None, true).unwrap();
+    assert_eq!(home.files(), before, "nothing is written yet");
+    let restored = restore(&home, &RealDisk, &home.copy(), None, true).unwrap();
+    let with = |wanted| restored.iter().filter(|state| **state == wanted).count();
     assert_eq!((with(RestoredState::Replaced), with(RestoredState::Newer), with(RestoredState::Same)), (1, 1, 3));
     assert_eq!(fs::read(home.session().path).unwrap(), b"one\n");
     assert_eq!(fs::read(home.project().join("memory/MEMORY.md")).unwrap(), b"a newer memory");
     let kept = home.kept();
     assert!(kept.contains(&b"one\n".to_vec()) && kept.contains(&b"another\n".to_vec()));
+}
+
+/// The real disk; notes the files that are opened for reading.
+#[derive(Default)]
+struct NotingDisk(Mutex<Vec<PathBuf>>);
+
+impl Disk for NotingDisk {
+    fn below(&self) -> &dyn Disk {
+        &RealDisk
+    }
+
+    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
+        self.0.lock().unwrap().push(path.to_owned());
+        RealDisk.open(path, offset)
+    }
+}
+
+#[test]
+fn a_restoration_reads_each_copy_once() {
+    let home = Home::new(b"one\n");
+    home.write_companions();
+    home.keep();
+    for state in [RestoredState::Same, RestoredState::Written] {
+        let disk = NotingDisk::default();
+        assert_eq!(restore(&home, &disk, &home.copy(), None, true).unwrap(), [state; 5]);
+        let mut opened = disk.0.into_inner().unwrap();
+        opened.retain(|path| path.starts_with(home.directory.path().join(FOLDER)));
+        let all: HashSet<&PathBuf> = opened.iter().collect();
+        assert_eq!((opened.len(), all.len()), (5, 5), "{state:?}: {opened:?}");
+        home.delete();
+    }
 }
 
 #[test]
@@ -212,7 +257,7 @@ fn codex_sessions_are_kept_under_any_name() {
     fs::remove_file(&archived).unwrap();
     let orphans = copies.orphans();
     assert_eq!(orphans.len(), 1);
-    copies.restore(&orphans[0].0, None, false, false).unwrap();
+    restore(&home, &RealDisk, &orphans[0].0, None, false).unwrap();
     assert_eq!(fs::read(packed.with_extension("")).unwrap(), b"a rollout\n");
     assert_eq!(copies.retention_days(provider), None);
 }
@@ -294,11 +339,11 @@ fn a_fault_while_a_session_is_restored_loses_nothing() {
         home.write(&format!("{ID}.jsonl"), b"another\n");
         home
     };
-    let run = |home: &Home, disk: &dyn Disk| home.copies(disk).restore(&home.copy(), None, true, false).is_ok();
+    let run = |home: &Home, disk: &dyn Disk| restore(home, disk, &home.copy(), None, true).is_ok();
     with_each_fault(deleted, run, |home, what| {
         let session = fs::read(home.session().path).ok();
         assert!(session.is_none_or(|bytes| bytes == b"one\n" && home.files().len() >= 5), "{what}");
-        home.copies(&RealDisk).restore(&home.copy(), None, false, false).unwrap();
+        restore(home, &RealDisk, &home.copy(), None, false).unwrap();
         assert_eq!(fs::read(home.session().path).unwrap(), b"one\n", "{what}");
     });
     with_each_fault(replaced, run, |home, what| {
