@@ -12,6 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Part of an output beside a session that is searched, in bytes from its start.
 const OUTPUT_BYTES: u64 = 4 << 20;
@@ -27,9 +28,8 @@ const PROMPT_CHARACTERS: usize = 600;
 pub struct Source {
     pub kind: SourceKind,
     pub identity: Identity,
-    /// A number that changes with the changes of the session by aperture; 0 without any.
-    pub stamp: i64,
-    pub logged: LoggedContents,
+    stamp: i64,
+    pub logged: Arc<LoggedContents>,
 }
 
 /// The content of a file.
@@ -47,7 +47,17 @@ impl Source {
     }
 
     fn of(kind: SourceKind, identity: Identity) -> Source {
-        Source { kind, identity, stamp: 0, logged: LoggedContents::default() }
+        Source { kind, identity, stamp: 0, logged: Arc::default() }
+    }
+
+    /// Gives the session its log, and a number that changes with it.
+    pub fn set_log(&mut self, stamp: i64, logged: LoggedContents) {
+        (self.stamp, self.logged) = (stamp, Arc::new(logged));
+    }
+
+    /// Returns a number that changes with the changes of the session by aperture; 0 without any, and if its log turned out to be unreadable.
+    pub fn stamp(&self) -> i64 {
+        if self.logged.error().is_some() { 0 } else { self.stamp }
     }
 
     /// Returns the outputs of tools among files. Those of a subagent are those of its session.

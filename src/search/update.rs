@@ -38,15 +38,20 @@ pub fn update(
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> rusqlite::Result<Indexed> {
     let seal = index.seal();
-    let fingerprint = |source: &Source| fingerprint(seal, source.path(), &source.identity, source.stamp);
+    let fingerprint = |source: &Source| fingerprint(seal, source.path(), &source.identity, source.stamp());
     let fingerprints: Vec<i64> = sources.par_iter().map(fingerprint).collect();
     let places: FxHashMap<i64, usize> = fingerprints.into_iter().zip(0..).collect();
     let (indexed, mut gone) = matched(index, &places)?;
     let mut is_known = vec![false; sources.len()];
     indexed.values().for_each(|place| is_known[*place] = true);
     let outdated = sources.iter().zip(is_known).filter(|(_, is_known)| !is_known);
+    let outdated: Vec<&Source> = outdated.map(|(source, _)| source).collect();
+    // Of a session whose log cannot be read, the current content is searched.
+    if outdated.iter().filter(|source| source.stamp() != 0 && source.logged.is_unreadable()).count() > 0 {
+        return update(disk, index, sources, all, progress, skipped);
+    }
     let mut outdated: Vec<(&Source, Option<IndexedSession>)> =
-        outdated.map(|(source, _)| Ok((source, index.file(source.path())?))).collect::<rusqlite::Result<_>>()?;
+        outdated.into_iter().map(|source| Ok((source, index.file(source.path())?))).collect::<rusqlite::Result<_>>()?;
     let kept: FxHashSet<i64> = outdated.iter().filter_map(|(_, known)| Some(known.as_ref()?.id)).collect();
     gone.retain(|file| all && !kept.contains(file));
     if outdated.is_empty() && gone.is_empty() {
@@ -117,7 +122,7 @@ fn chunks<'s, 'a>(sources: &'s [(&'a Source, Option<IndexedSession>)]) -> Vec<&'
 
 /// Returns the number of a file in the index and its state, if the file may have grown since.
 fn state(index: &SearchIndex, known: Option<&IndexedSession>, source: &Source) -> rusqlite::Result<Option<(i64, Vec<u8>)>> {
-    let Some(known) = known.filter(|known| known.stamp == source.stamp) else { return Ok(None) };
+    let Some(known) = known.filter(|known| known.stamp == source.stamp()) else { return Ok(None) };
     Ok(index.state(known.id)?.map(|state| (known.id, state)))
 }
 
@@ -144,7 +149,7 @@ fn read<'a>(
         (state, continues) = Default::default();
         terms = read_turns(disk, source, &mut state, &left)?;
     }
-    let (path, identity, stamp) = (source.path(), source.identity, source.stamp);
+    let (path, identity, stamp) = (source.path(), source.identity, source.stamp());
     Ok(ReadSession { path, identity, stamp, state: postcard::to_stdvec(&state).unwrap_or_default(), continues, terms })
 }
 

@@ -37,7 +37,7 @@ pub use kept::{CopyOutcome, CopyState, KeepError, KeptCopies, Restoration, Resto
 pub use list::{Listed, each_line, list, list_found, read_titles};
 pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;
-pub use originals::LoggedContents;
+pub use originals::{LoggedContents, SharedStore};
 pub use parts::PartsDisk;
 pub use project::{Project, absolute, named_directory, stated};
 pub use requests::{RequestDisk, RequestSession, RequestSessions, SessionBytes, find_in_requests};

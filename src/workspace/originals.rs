@@ -7,40 +7,85 @@ use crate::planning::{OriginalError, Originals, PlanCache, ReplacedValues};
 use crate::provider::ProviderAdapter;
 use crate::store::{Cache, SessionKey, Store, StoreError};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The contents of a session before operations of its log changed them, and values that are credentials in it.
-#[derive(Clone, Debug, Default)]
+/// A store that several threads read.
+pub struct SharedStore(Mutex<Store>);
+
+impl SharedStore {
+    pub fn new(store: Store) -> Arc<SharedStore> {
+        Arc::new(SharedStore(Mutex::new(store)))
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Store> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The contents of a session before operations of its log changed them, and values that are credentials in it. The log is read when it is
+/// asked for first: most sessions that are searched are found in the index alone.
+#[derive(Default)]
 pub struct LoggedContents {
-    replaced: ReplacedValues,
-    values: BTreeMap<Address, Vec<u8>>,
-    pub named: Known,
+    log: Option<(Arc<SharedStore>, SessionKey)>,
+    read: OnceLock<Result<Replaced, StoreError>>,
+}
+
+/// The contents that a log replaced, and the credentials that it knows.
+struct Replaced {
+    values: ReplacedValues,
+    named: Known,
 }
 
 impl LoggedContents {
-    /// Reads them from the store; those that it no longer has are left out.
-    /// Errors: the log of the session cannot be read.
-    pub fn read(store: &Store, session: SessionKey) -> Result<LoggedContents, StoreError> {
-        let history = store.history(session)?;
-        let replaced = ReplacedValues::new(history.edits());
-        let values = replaced.originals().filter_map(|address| Some((*address, store.original(address).ok()?))).collect();
-        Ok(LoggedContents { replaced, values, named: logged_credentials(&history) })
+    /// Returns those of a session with a log; contents that the store no longer has are left out.
+    pub fn of(store: Arc<SharedStore>, session: SessionKey) -> LoggedContents {
+        LoggedContents { log: Some((store, session)), read: OnceLock::new() }
     }
 
     /// Returns those of a session without a log.
     pub fn without(named: Known) -> LoggedContents {
-        LoggedContents { named, ..LoggedContents::default() }
+        let replaced = Replaced { values: ReplacedValues::default(), named };
+        LoggedContents { log: None, read: OnceLock::from(Ok(replaced)) }
+    }
+
+    fn replaced(&self) -> Option<&Replaced> {
+        let read = |(store, session): &(Arc<SharedStore>, SessionKey)| {
+            let history = store.locked().history(*session)?;
+            Ok(Replaced { values: ReplacedValues::new(history.edits()), named: logged_credentials(&history) })
+        };
+        let read = match &self.log {
+            Some(log) => Some(self.read.get_or_init(|| read(log))),
+            None => self.read.get(),
+        };
+        read?.as_ref().ok()
+    }
+
+    /// Returns the reason why the log cannot be read, as far as it was asked for.
+    pub fn error(&self) -> Option<&StoreError> {
+        self.read.get()?.as_ref().err()
+    }
+
+    /// Returns true if the session has a log that cannot be read.
+    pub fn is_unreadable(&self) -> bool {
+        self.log.is_some() && self.replaced().is_none()
+    }
+
+    /// Returns the values that the log knows as credentials in the session.
+    pub fn named(&self) -> Known {
+        self.replaced().map_or_else(Known::default, |replaced| replaced.named.clone())
     }
 
     /// Returns a line of the file with its contents as they were.
     pub fn line<'l>(&self, provider: &dyn ProviderAdapter, line: &'l [u8]) -> Cow<'l, [u8]> {
-        let restored = if self.values.is_empty() { None } else { self.replaced.restored(provider, line, &self.values) };
+        let replaced = self.log.as_ref().zip(self.replaced());
+        let restored = replaced.and_then(|((store, _), replaced)| replaced.values.restored(provider, line, &**store));
         restored.map_or(Cow::Borrowed(line), Cow::Owned)
     }
 
     /// Returns an event without the values that are credentials.
     pub fn masked(&self, event: TraceEvent) -> TraceEvent {
-        if self.named.is_empty() { event } else { masked(&self.named, event) }
+        let named = self.named();
+        if named.is_empty() { event } else { masked(&named, event) }
     }
 }
 
@@ -59,6 +104,12 @@ impl Originals for Store {
 
     fn original_length(&self, address: &Address) -> Result<u64, OriginalError> {
         Ok(self.original_length(address)?)
+    }
+}
+
+impl Originals for SharedStore {
+    fn original(&self, address: &Address) -> Result<Vec<u8>, OriginalError> {
+        Ok(self.locked().original(address)?)
     }
 }
 

@@ -372,6 +372,40 @@ fn a_damaged_log_entry_leaves_the_current_content() {
 }
 
 #[test]
+fn only_the_logs_of_sessions_that_are_found_are_read() {
+    let sandbox = sandbox();
+    session(&sandbox, "dddd4444", &["why is the build slow?", &"The linker reads each object twice. ".repeat(9)]);
+    for id in ["aaaa", "dddd"] {
+        sandbox.text(&["archive", "2", "-s", id]);
+    }
+    let before = sandbox.text(&["search", "changelog"]);
+    let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
+    assert_eq!(store.execute("UPDATE operations SET command = CAST(x'ff' AS TEXT)", []).unwrap(), 2);
+    for (query, read) in [("changelog", [true, false]), ("linker", [false, true]), ("retry", [false; 2])] {
+        let outcome = sandbox.run(&["search", query]);
+        assert_eq!(["aaaa1111.jsonl is", "dddd4444.jsonl is"].map(|note| outcome.stderr.contains(note)), read, "{query}");
+    }
+    store.execute("UPDATE operations SET command = ''", []).unwrap();
+    assert_eq!(sandbox.text(&["search", "changelog"]), before);
+}
+
+#[test]
+fn an_index_finds_after_each_change_what_a_new_one_finds() {
+    let sandbox = sandbox();
+    let text = sandbox.home.join("text");
+    std::fs::write(&text, "race\n").unwrap();
+    let text = format!("@{}", text.display());
+    let answers = || ["race setup", "login", "archive"].map(|query| sandbox.run(&["search", "--json", query]).stdout);
+    answers();
+    for step in [&["archive", "2"][..], &["undo"], &["redo"], &["restore", "original"], &["redact", "--text", &text]] {
+        sandbox.text(&[step, &["-s", "aaaa"]].concat());
+        let found = answers();
+        std::fs::remove_dir_all(sandbox.home.join(".aperture/cache")).unwrap();
+        assert_eq!(answers(), found, "{step:?}");
+    }
+}
+
+#[test]
 fn a_budget_leaves_whole_turns() {
     let sandbox = sandbox();
     let all = sandbox.text(&["search", "login"]);

@@ -5,7 +5,7 @@ use crate::engine::sidecar::cosine;
 use crate::model::Key;
 use crate::search::{Adjust, FoundTurn, Indexed, Source, SourceKind, update};
 use crate::store::{SearchIndex, is_damaged};
-use crate::workspace::{LoggedContents, session_of};
+use crate::workspace::{LoggedContents, SharedStore, session_of};
 use anyhow::anyhow;
 use rustc_hash::FxHashSet;
 use std::path::Path;
@@ -38,9 +38,18 @@ pub fn ask<T>(
         found => found,
     };
     // Another process writes the index, or it cannot be stored: the answer is the same.
-    found
-        .or_else(|_| answer(SearchIndex::in_memory()?, false))
-        .map_err(|error| CommandError::new(ErrorKind::Internal, anyhow!(error).context("cannot keep an index in memory")))
+    let found = found.or_else(|_| answer(SearchIndex::in_memory()?, false));
+    note_unreadable(env, sources);
+    found.map_err(|error| CommandError::new(ErrorKind::Internal, anyhow!(error).context("cannot keep an index in memory")))
+}
+
+/// Notes the sessions whose logs were asked for and cannot be read.
+pub fn note_unreadable(env: &Env, sources: &[Source]) {
+    for source in sources.iter().filter(|source| source.session().is_some()) {
+        if let Some(error) = source.logged.error() {
+            env.note(&format!("only the current content of {} is searched: {error}", source.path().display()));
+        }
+    }
 }
 
 /// Returns the id of the session in which the agent that asks works; `None` if no agent asks.
@@ -49,24 +58,22 @@ pub fn asking_session(env: &Env) -> Option<String> {
     client.process.and_then(|process| session_of(env.disk, &env.places, process)).or(client.session)
 }
 
-/// Gives sources the contents that aperture changed, as they were, and the values that their logs know as credentials. Of a session whose
-/// log cannot be read, only the current content is searched.
+/// Gives sources the contents that aperture changed, as they were, and the values that their logs know as credentials.
 pub fn restore_originals(env: &Env, sources: &mut [Source]) -> Result<(), CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(()) };
     let logged = store.logged_files()?;
+    let store = SharedStore::new(store);
     // A path is resolved only if its file is one of these, under any name.
     let inodes: FxHashSet<_> = logged.keys().filter_map(|path| Some(env.disk.identify(path).ok()?.inode)).collect();
     for source in sources.iter_mut().filter(|source| inodes.contains(&source.identity.inode)) {
         let path = env.disk.resolve(source.path()).ok();
-        let Some((session, operations)) = path.as_ref().and_then(|path| logged.get(path)) else { continue };
-        match LoggedContents::read(&store, *session) {
-            Ok(contents) => (source.stamp, source.logged) = (operations.folded().cast_signed(), contents),
-            Err(error) => env.note(&format!("only the current content of {} is searched: {error}", source.path().display())),
+        if let Some((session, operations)) = path.as_ref().and_then(|path| logged.get(path)) {
+            source.set_log(operations.folded().cast_signed(), LoggedContents::of(store.clone(), *session));
         }
     }
     for place in 0..sources.len() {
         if let SourceKind::Output(_, owner) = sources[place].kind {
-            sources[place].logged.named = sources[owner].logged.named.clone();
+            sources[place].logged = sources[owner].logged.clone();
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-use super::index::{ask, asking_session, restore_originals, similarity};
+use super::index::{ask, asking_session, note_unreadable, restore_originals, similarity};
 use super::report::{Coverage, ReplacedWord, SearchReport, SessionFound, TurnFound};
 use super::{Arguments, Scope, Sort, kind};
 use crate::app::{CommandError, Env, misuse};
@@ -450,7 +450,7 @@ fn describe(env: &Env, files: &Files, sessions: &mut [SessionFound]) {
         let Some(source) = places[at].map(|place| &files.sources[place]) else { continue };
         let Some(listed) = listed.get(source.path()) else { continue };
         session.name = if alike[at] == 1 { shorts[at].clone() } else { session.session.clone() };
-        session.title = source.logged.named.mask_start(&listed.totals.title);
+        session.title = source.logged.named().mask_start(&listed.totals.title);
         session.project = listed.directory().map(|directory| directory.display().to_string()).unwrap_or_default();
         session.last_written_time = Some(listed.last_written());
         session.command = Some(continuation(env, listed, session));
@@ -501,6 +501,7 @@ fn literal(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], pa
     let mut skip = |path: &Path, error: std::io::Error| skip(env, path, &error);
     let limit = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let (found, total) = scan(env.disk, &files.sources, &wanted, pattern, &filter(env, arguments), limit, &mut skip);
+    note_unreadable(env, &files.sources);
     let mut sessions = SessionList::new(env, files);
     for line in &found {
         let path = files.sources[line.source].path();

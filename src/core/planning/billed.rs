@@ -36,21 +36,18 @@ impl ReplacedValues {
 
     /// Returns the line of a response as it was billed; `None` if it has no bill, or no replaced value.
     pub fn billed(&self, provider: &dyn ProviderAdapter, line: &[u8], originals: &dyn Originals) -> Option<Vec<u8>> {
-        if self.slots.is_empty() {
-            return None;
+        if !self.slots.is_empty() {
+            provider.locate_slot(line, Slot::Usage)?;
         }
-        provider.locate_slot(line, Slot::Usage)?;
         self.restored(provider, line, originals)
-    }
-
-    /// Returns the addresses of the values before their first changes.
-    pub fn originals(&self) -> impl Iterator<Item = &Address> {
-        self.slots.values().flat_map(BTreeMap::values).flat_map(FxHashMap::values)
     }
 
     /// Returns a line with its values as they were before their first changes; `None` if no edit wrote one of them. A value that is
     /// missing from the store stays.
     pub fn restored(&self, provider: &dyn ProviderAdapter, line: &[u8], originals: &dyn Originals) -> Option<Vec<u8>> {
+        if self.slots.is_empty() {
+            return None;
+        }
         let slots = self.slots.get(&provider.parse(line).row.id.unwrap_or(NAMELESS))?;
         let mut restored: Option<Vec<u8>> = None;
         // A slot can be within another one, which has its earlier value only then.
