@@ -194,16 +194,13 @@ impl TracePosition {
             return;
         }
         // An identity that is computed does not name the row to a reader, and rows that a fork copied can share it.
-        let written = provider.identity(line).filter(|identity| memchr::memmem::find(line, identity).is_some());
-        if let Some(identity) = &written
-            && !self.rows.insert(XxHash3_64::oneshot(identity))
+        if let Some(identity) = &parsed.identity
+            && !self.rows.insert(XxHash3_64::oneshot(identity.as_bytes()))
         {
             return;
         }
-        let name = written.map_or_else(
-            || format!("L{}", self.lines),
-            |identity| String::from_utf8_lossy(&identity).trim_matches('"').to_owned(),
-        );
+        let name = parsed.identity.as_ref();
+        let name = name.map_or_else(|| format!("L{}", self.lines), |identity| identity.trim_matches('"').to_owned());
         let is_summary = matches!(row.event.as_deref(), Some(Event::CompactSummary));
         let is_of_agent = row.is_after(self.copied_until);
         for (block, parsed) in (first..).zip(&parsed.blocks) {

@@ -48,7 +48,7 @@ impl ReplacedValues {
         if self.slots.is_empty() {
             return None;
         }
-        let slots = self.slots.get(&provider.parse(line).row.id.unwrap_or(NAMELESS))?;
+        let slots = self.slots.get(&provider.row_id(line).unwrap_or(NAMELESS))?;
         let mut restored: Option<Vec<u8>> = None;
         // A slot can be within another one, which has its earlier value only then.
         for (slot, known) in slots.iter().chain(slots) {

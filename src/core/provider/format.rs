@@ -69,6 +69,11 @@ pub trait Format: Sync {
 
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>>;
 
+    /// Returns the key of the identity of a row, as [`Format::parse`] does.
+    fn row_id(&self, row: &[u8]) -> Option<Key> {
+        self.parse(row).row.id
+    }
+
     /// Returns the fields of a row that content edits must preserve; `None` if the row cannot be read.
     fn stub(&self, row: &[u8]) -> Option<Stub>;
 
@@ -180,6 +185,8 @@ pub struct ParsedRow<'a> {
     pub blocks: Vec<ParsedBlock<'a>>,
     /// Its origin, verbatim: session id, directory, version, branch.
     pub origin: [Option<Cow<'a, str>>; 4],
+    /// Its identity as JSON, verbatim; `None` if it states none: then it has a computed one.
+    pub identity: Option<Cow<'a, str>>,
 }
 
 /// A block and its content.
@@ -215,7 +222,7 @@ impl<'a> ParsedRow<'a> {
     pub fn new(mut row: Row, mut blocks: Vec<ParsedBlock<'a>>) -> ParsedRow<'a> {
         (0..).zip(&mut blocks).for_each(|(index, parsed)| parsed.block.index = index);
         row.blocks = blocks.len() as u32;
-        ParsedRow { row, blocks, origin: Default::default() }
+        ParsedRow { row, blocks, origin: Default::default(), identity: None }
     }
 
     /// The row of bytes that cannot be read.
@@ -241,7 +248,8 @@ impl<'a> ParsedRow<'a> {
             sent: block.sent,
             cuts: block.cuts,
         });
-        ParsedRow { row: self.row, blocks: blocks.collect(), origin: self.origin.map(|text| text.map(own)) }
+        let (origin, identity) = (self.origin.map(|text| text.map(own)), self.identity.map(own));
+        ParsedRow { row: self.row, blocks: blocks.collect(), origin, identity }
     }
 }
 

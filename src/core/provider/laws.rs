@@ -121,6 +121,24 @@ fn spoken() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
 }
 
 #[test]
+fn format_a_row_has_one_identity() {
+    let mut stated = BTreeSet::new();
+    for (provider, line) in rows() {
+        let half = &line[..line.len() / 2];
+        for other in
+            [&line[..], half, &[half, &line].concat(), &[&line, half].concat(), &[b"\xef\xbb\xbf", &line[..], b"\xff"].concat()]
+        {
+            assert_eq!(provider.row_id(other), provider.parse(other).row.id, "{}", String::from_utf8_lossy(other));
+        }
+        let parsed = provider.parse(&line).identity.map(|identity| identity.as_bytes().to_vec());
+        let written = provider.identity(&line).filter(|identity| memchr::memmem::find(&line, identity).is_some());
+        assert_eq!(parsed, written, "{}", String::from_utf8_lossy(&line));
+        stated.extend(written.map(|_| provider.name()));
+    }
+    assert!(stated.len() > 2, "{stated:?}");
+}
+
+#[test]
 fn format_every_slot_of_a_block_is_located_and_takes_a_text() {
     let mut changed = BTreeSet::new();
     for (provider, line) in rows().into_iter().chain(elements()) {

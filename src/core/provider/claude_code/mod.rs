@@ -25,7 +25,7 @@ use super::{
     Billing, Client, ClientPart, ForkedRow, Format, Location, MediaPlace, Message, NewRow, NewSession, NewText, OpenSession,
     Opening, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner, Stub, TypedPrompt, UnsentRecord, Variables, WindowSize,
 };
-use crate::model::{Block, BlockKind, Conventions, Counts, Session, Slot, Window};
+use crate::model::{Block, BlockKind, Conventions, Counts, Key, Session, Slot, Window};
 use memchr::memmem::Finder;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -76,6 +76,10 @@ impl Format for ClaudeCode {
 
     fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a> {
         parse::parse(bytes)
+    }
+
+    fn row_id(&self, row: &[u8]) -> Option<Key> {
+        parse::row_id(row)
     }
 
     fn is_call(&self, bytes: &[u8]) -> bool {

@@ -109,6 +109,14 @@ fn unmarked(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
+/// Returns the key of the identity of a row, as [`parse`] does, without its contents.
+pub(super) fn row_id(bytes: &[u8]) -> Option<Key> {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => key(fields(bytes)?.uuid),
+        Err(_) => parse(bytes).row.id,
+    }
+}
+
 /// Returns the values of the row that the client reads from a line, verbatim.
 pub(super) fn fields(bytes: &[u8]) -> Option<RowFields<'_>> {
     json::first(unmarked(bytes))
@@ -183,7 +191,8 @@ pub(in crate::provider) fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     let notice = |parsed: &ParsedBlock<'_>| parsed.text().starts_with(words::TASK_NOTICE);
     row.flags.set(Flags::TASK_NOTICE, blocks.iter().any(notice));
     let origin = [fields.session, fields.directory, fields.version, fields.branch].map(text_of);
-    ParsedRow { origin, ..ParsedRow::new(row, blocks) }
+    let identity = fields.uuid.map(|uuid| uuid.get().into());
+    ParsedRow { origin, identity, ..ParsedRow::new(row, blocks) }
 }
 
 fn key(value: Option<&RawValue>) -> Option<Key> {

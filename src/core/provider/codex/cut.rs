@@ -34,6 +34,10 @@ pub(super) fn limits(stated: Option<u64>) -> Vec<CutLimit> {
 
 /// Returns an output as sent under a limit; `None` if it is sent completely.
 pub(super) fn output(output: &RawValue, limit: CutLimit) -> Option<String> {
+    // A text is not longer than its JSON.
+    if output.get().len() <= limit.bytes() {
+        return None;
+    }
     if let Some(text) = text(output) {
         return cut(&text, limit);
     }

@@ -23,7 +23,7 @@ use super::{
     Billing, Client, ForkedRow, Format, KnownContext, Location, Message, NewRow, NewSession, NewText, Opening, ParsedRow, Places,
     ProviderAdapter, Rewriter, Scanner, Stub, TypedPrompt, Variables, WindowSize, WriterLock,
 };
-use crate::model::{Block, BlockKind, Conventions, Flags, Role, RowKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, Conventions, Flags, Key, Role, RowKind, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -86,8 +86,12 @@ impl Format for Codex {
         memchr::memmem::find_iter(head, b"_call").filter_map(start).any(|start| is_type(head, start))
     }
 
+    fn row_id(&self, row: &[u8]) -> Option<Key> {
+        parse::row_id(row)
+    }
+
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
-        let id = parse::parse(row).row.id?;
+        let id = parse::row_id(row)?;
         Some(format!("\"{id:?}\"").into_bytes())
     }
 

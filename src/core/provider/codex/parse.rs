@@ -59,6 +59,12 @@ pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
     parsed
 }
 
+/// Returns the key of the identity of a row, as [`parse`] does, without its contents.
+pub(super) fn row_id(bytes: &[u8]) -> Option<Key> {
+    let line = std::str::from_utf8(bytes).ok()?;
+    Some(identity(line, &serde_json::from_str(line).ok()?))
+}
+
 /// Returns the values of a row, verbatim; `None` for a broken line.
 pub(super) fn fields(bytes: &[u8]) -> Option<RowFields<'_>> {
     serde_json::from_slice(bytes).ok()

@@ -89,6 +89,7 @@ pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
         _ => ParsedRow::new(Row::new(RowKind::Foreign), Vec::new()),
     };
     parsed.row.id = Some(id.map_or_else(|| Key::from_bytes(bytes), |id| Key::from_text(&id)));
+    parsed.identity = fields.id.map(|id| id.get().into());
     parsed.row.timestamp = time_of(fields.time.or(fields.start));
     parsed
 }

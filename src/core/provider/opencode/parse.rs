@@ -93,6 +93,7 @@ pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
         (None, None) => ParsedRow::new(Row::new(RowKind::Foreign), Vec::new()),
     };
     parsed.row.id = Some(id.map_or_else(|| Key::from_bytes(bytes), |id| Key::from_text(&id)));
+    parsed.identity = fields.id.map(|id| id.get().into());
     parsed
 }
 
