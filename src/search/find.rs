@@ -149,7 +149,7 @@ pub fn find(
         let factor = if is_named { found.factor * NAMED_DAYS } else { found.factor };
         Some(FoundTurn { source: *source, turn: *turn, session, score: candidate.score * factor, found })
     };
-    let mut turns: Vec<FoundTurn> = chosen.par_iter().filter_map(read).collect();
+    let mut turns: Vec<FoundTurn> = chosen.par_iter().with_max_len(1).filter_map(read).collect();
     sort(&mut turns);
     if let Some(adjust) = searched.adjust {
         adjust(&mut turns);

@@ -74,14 +74,23 @@ struct Line {
     value: f32,
 }
 
+/// Words of a query in a text: the index of the term of each, and its place.
+pub(super) type Words = Vec<(usize, Range<usize>)>;
+
 /// Returns the line with the most and rarest words of a query. `weights` are those of its terms; `phrases` are lowercase texts that
-/// outweigh all words.
-pub(super) fn excerpt(matcher: &Matcher<'_>, weights: &[f32], phrases: &[String], passages: &[Passage<'_>]) -> Option<Excerpt> {
+/// outweigh all words; `words` are those in the text of each passage.
+pub(super) fn excerpt(
+    matcher: &Matcher<'_>,
+    weights: &[f32],
+    phrases: &[String],
+    passages: &[Passage<'_>],
+    words: &[Words],
+) -> Option<Excerpt> {
     let mut best: Option<Line> = None;
-    for (index, passage) in passages.iter().enumerate() {
+    for (index, (passage, words)) in passages.iter().zip(words).enumerate() {
         // The words of a person or an agent tell more than data with the same words, and an answer more than its question.
         let trust = [1.2, 1.0, 0.7][passage.kind.field()];
-        for (words, place) in lines(matcher, weights, &passage.text) {
+        for (words, place) in lines(weights, &passage.text, words) {
             let line = &passage.text[line_at(&passage.text, place.start)];
             let asks = passage.kind == PassageKind::Prompt && line.trim_end().ends_with(['?', '？']);
             let trust = if asks { QUESTION_TRUST } else { trust };
@@ -100,7 +109,9 @@ pub(super) fn excerpt(matcher: &Matcher<'_>, weights: &[f32], phrases: &[String]
     let place = if *masked == passage.text {
         place
     } else {
-        lines(matcher, weights, &masked).into_iter().max_by(|(one, _), (other, _)| one.total_cmp(other))?.1
+        let mut words = Words::new();
+        matcher.find(&masked, |term, place, _| words.push((term, place)));
+        lines(weights, &masked, &words).into_iter().max_by(|(one, _), (other, _)| one.total_cmp(other))?.1
     };
     let mut excerpt = cut_line(passage, &masked, place);
     let mut marks = Vec::new();
@@ -119,20 +130,20 @@ pub(super) fn excerpt(matcher: &Matcher<'_>, weights: &[f32], phrases: &[String]
 }
 
 /// Returns the lines of a text with words of a query: the sum of the weights of their distinct terms, and the place of the first word.
-fn lines(matcher: &Matcher<'_>, weights: &[f32], text: &str) -> Vec<(f32, Range<usize>)> {
+fn lines(weights: &[f32], text: &str, words: &Words) -> Vec<(f32, Range<usize>)> {
     let mut lines: Vec<(f32, Range<usize>)> = Vec::new();
     let (mut end, mut seen) = (0, 0u64);
-    matcher.find(text, |term, place, _| {
+    for (term, place) in words {
         if lines.is_empty() || place.start >= end {
             end = line_at(text, place.start).end;
             seen = 0;
-            lines.push((0.0, place));
+            lines.push((0.0, place.clone()));
         }
         if let Some((value, _)) = lines.last_mut().filter(|_| seen & 1 << term == 0) {
-            *value += weights[term];
+            *value += weights[*term];
             seen |= 1 << term;
         }
-    });
+    }
     lines
 }
 
@@ -155,8 +166,9 @@ pub fn cut_line(passage: &Passage<'_>, text: &str, place: Range<usize>) -> Excer
 }
 
 fn line_at(text: &str, offset: usize) -> Range<usize> {
-    let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
-    let end = text[offset..].find('\n').map_or(text.len(), |length| offset + length);
+    let (before, after) = text.as_bytes().split_at(offset);
+    let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    let end = memchr::memchr(b'\n', after).map_or(text.len(), |length| offset + length);
     start..end
 }
 
@@ -192,7 +204,16 @@ mod tests {
     fn best(query: &str, passages: &[Passage<'_>]) -> Option<Excerpt> {
         let query = Query::parse(query).unwrap();
         let weights = vec![1.0; query.terms.len()];
-        excerpt(&query.matcher(), &weights, &query.phrases, passages)
+        let matcher = query.matcher();
+        let words: Vec<Words> = passages
+            .iter()
+            .map(|passage| {
+                let mut words = Words::new();
+                matcher.find(&passage.text, |term, place, _| words.push((term, place)));
+                words
+            })
+            .collect();
+        excerpt(&matcher, &weights, &query.phrases, passages, &words)
     }
 
     #[test]

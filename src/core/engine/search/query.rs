@@ -4,7 +4,7 @@ use super::terms::keys_of;
 use crate::model::words;
 use crate::text::stop_words::is_function_word;
 use crate::text::words::Word;
-use aho_corasick::{AhoCorasick, MatchKind};
+use regex::bytes::Regex;
 
 /// Words of a query that are searched; more tell nothing.
 const TERMS: usize = 32;
@@ -132,10 +132,17 @@ impl Query {
     }
 
     pub fn matcher(&self) -> Matcher<'_> {
-        let patterns = self.terms.iter().flat_map(|term| &term.keys);
-        let automaton = AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::Standard).build(patterns).ok();
-        Matcher { terms: &self.terms, automaton }
+        let keys: Vec<String> = self.terms.iter().flat_map(|term| &term.keys).map(|key| literal(key)).collect();
+        // For a few words, it looks at many bytes at once.
+        let words = if keys.is_empty() { None } else { Regex::new(&format!("(?i-u:{})", keys.join("|"))).ok() };
+        Matcher { terms: &self.terms, words }
     }
+}
+
+/// Returns the expression of a text, byte by byte.
+fn literal(text: &str) -> String {
+    let byte = |byte: u8| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("\\x{byte:02x}") };
+    text.bytes().map(byte).collect()
 }
 
 /// Days, weeks and months, as they are named before `ago`; a month has 30 days.
@@ -248,29 +255,28 @@ fn is_one_part(word: &str) -> bool {
 #[derive(Debug)]
 pub struct Matcher<'a> {
     terms: &'a [Term],
-    automaton: Option<AhoCorasick>,
+    /// Finds the keys of all terms.
+    words: Option<Regex>,
 }
 
 impl Matcher<'_> {
     /// Returns true if JSON could contain a word of the query: it can escape other letters than those of ASCII.
     pub fn could_match(&self, json: &[u8]) -> bool {
         let is_ascii = self.terms.iter().flat_map(|term| &term.keys).all(|key| key.is_ascii());
-        !is_ascii || self.automaton.as_ref().is_some_and(|automaton| automaton.is_match(json))
+        !is_ascii || self.words.as_ref().is_some_and(|words| words.is_match(json))
     }
 
     /// Calls `found` with each word of the query in a text: the index of its term, its place, and if it has the form of the query.
     pub fn find(&self, text: &str, mut found: impl FnMut(usize, std::ops::Range<usize>, bool)) {
-        let Some(automaton) = &self.automaton else { return };
+        let Some(words) = &self.words else { return };
         let bytes = text.as_bytes();
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || byte >= 0x80;
-        let mut end = 0;
-        for hit in automaton.find_overlapping_iter(text) {
-            if hit.start() < end {
-                continue;
-            }
+        let (mut end, mut at) = (0, 0);
+        while let Some(hit) = words.find_at(bytes, at) {
             // All words of a run of names are compared at once.
             let start = bytes[..hit.start()].iter().rposition(|byte| !is_name(*byte)).map_or(0, |at| at + 1).max(end);
             end = bytes[hit.start()..].iter().position(|byte| !is_name(*byte)).map_or(bytes.len(), |length| hit.start() + length);
+            at = end.max(hit.start() + 1);
             let run = &text[start..end];
             keys_of(run, |word, key| {
                 let offset = word.text().as_ptr() as usize - run.as_ptr() as usize + start;
@@ -364,6 +370,19 @@ mod tests {
         let text = "Parsing: parse_rows(rowCount), sparse";
         query.matcher().find(text, |term, place, is_exact| found.push((term, &text[place], is_exact)));
         assert_eq!(found, [(0, "Parsing", false), (0, "parse", true), (1, "rows", true), (1, "row", false)]);
+    }
+
+    #[test]
+    fn words_with_other_letters_and_marks_are_found_and_no_query_finds_nothing() {
+        let found = |query: &Query| {
+            let (text, mut found) = ("Die Größe (a.b) von WEB-12", Vec::new());
+            query.matcher().find(text, |_, place, _| found.push(text[place].to_owned()));
+            (found, query.matcher().could_match(text.as_bytes()))
+        };
+        let words = ["Größe", "WEB", "12"].map(str::to_owned).to_vec();
+        assert_eq!(found(&Query::parse("größe web-12 [x").unwrap()), (words, true));
+        assert_eq!(found(&Query::default()), (Vec::new(), false));
+        assert_eq!(found(&Query::parse("axb").unwrap()), (Vec::new(), false));
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! The order of what matches a query.
 
-use super::excerpt::{Excerpt, Passage, excerpt};
+use super::excerpt::{Excerpt, Passage, Words, excerpt};
 use super::query::{Matcher, Query};
 use super::terms::keys_of;
 use super::{Posting, Postings};
@@ -163,12 +163,15 @@ pub fn rate(query: &Query, matcher: &Matcher<'_>, weights: &[f32], passages: &[P
     }
     let (mut places, mut exact, mut start) = (Vec::new(), 0u64, 0);
     let mut has = 0u64;
-    for passage in passages {
+    let mut words = vec![Words::new(); passages.len()];
+    for (passage, words) in passages.iter().zip(&mut words) {
         for text in [&passage.title, &passage.text] {
+            words.clear();
             matcher.find(text, |term, place, is_exact| {
                 has |= 1 << term;
                 exact |= u64::from(is_exact) << term;
                 places.push((start + place.start, term));
+                words.push((term, place));
             });
             start += text.len() + PASSAGE_GAP;
         }
@@ -202,7 +205,7 @@ pub fn rate(query: &Query, matcher: &Matcher<'_>, weights: &[f32], passages: &[P
         () => MatchTier::Stemmed,
     };
     let names = joined.iter().map(|term| query.terms[*term].text.clone());
-    let excerpt = excerpt(matcher, weights, &query.phrases.iter().cloned().chain(names).collect::<Vec<_>>(), passages)?;
+    let excerpt = excerpt(matcher, weights, &query.phrases.iter().cloned().chain(names).collect::<Vec<_>>(), passages, &words)?;
     Some(Match { factor: if is_left { factor * LEFT } else { factor }, tier, missing, has, excerpt })
 }
 
