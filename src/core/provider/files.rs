@@ -12,6 +12,8 @@ word_lists! { "files.txt": NAMES, PREFIXES, MESSAGES, PATTERNS, SEARCHERS, SEARC
 /// Maximum length of a path, and maximum number of files of one command.
 const PATH_BYTES: usize = 256;
 const FILES: usize = 24;
+/// Variables whose values are known at a time.
+const VARIABLES: usize = 64;
 /// Substitutions that are followed into each other.
 const DEPTH: usize = 3;
 /// In the place of a text that is unknown, such as the output of a command; no path has it.
@@ -134,6 +136,9 @@ impl Shell {
 
     fn assign(&mut self, name: &str, values: Vec<String>) {
         self.variables.retain(|(known, _)| known != name);
+        if self.variables.len() >= VARIABLES {
+            self.variables.remove(0);
+        }
         self.variables.push((name.to_owned(), values));
     }
 
@@ -213,8 +218,14 @@ fn with_value(text: &str, name: &str, value: &str) -> String {
 
 /// Returns the text of a word, in which the outputs of commands are unknown.
 fn known(word: &Word) -> String {
-    let rest = word.substitutions.iter().fold(word.text.clone(), |text, substituted| text.replacen(&**substituted, "", 1));
-    rest.replace("$()", UNKNOWN).replace("``", UNKNOWN)
+    let (mut text, mut rest) = (String::new(), &*word.text);
+    for substituted in &word.substitutions {
+        if let Some((before, after)) = rest.split_once(&**substituted) {
+            text += before;
+            rest = after;
+        }
+    }
+    (text + rest).replace("$()", UNKNOWN).replace("``", UNKNOWN)
 }
 
 /// Returns the quoted texts in a script that can name files: those with a slash, and those with which an argument list, an assignment or

@@ -3,6 +3,7 @@
 //! After the grammar of POSIX (Shell Command Language, sections 2.2, 2.3, 2.6, 2.7), as far as it decides where words and commands
 //! end. What a shell would refuse is read as far as possible: a quotation mark without its pair is a blank.
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,8 +16,8 @@ const MAX_COMMANDS: usize = 24;
 const MAX_WORDS: usize = 64;
 /// Bytes that are kept of a word of a simple command.
 const MAX_WORD: usize = 400;
-/// Substitutions that are followed into each other; deeper ones are text.
-const DEEPEST: usize = 4;
+/// In the place of a closing mark if there is none.
+const NONE: u32 = u32::MAX;
 
 /// A part of a command, in the order of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,9 +84,7 @@ pub fn proven_commands(command: &str) -> Vec<SimpleCommand> {
 
 /// Returns the parts of a command. The bodies of here-documents and comments are omitted; substitutions stay in their words.
 pub fn parts(command: &str) -> Vec<Part> {
-    let command = without_documents(command);
-    let mut reader = Reader::default();
-    reader.read(&command);
+    let mut reader = Reader::read(&without_documents(command));
     reader.end_word();
     reader.parts
 }
@@ -112,8 +111,7 @@ pub fn joined_lines(command: &str) -> Cow<'_, str> {
     }
     let command = &command[..command.floor_char_boundary(MAX_COMMAND.min(masked.len()))];
     masked.truncate(command.len());
-    let mut reader = Reader::default();
-    reader.read(&masked);
+    let reader = Reader::read(&masked);
     let omitted = reader.omitted.into_iter().map(|range| (range, " "));
     let ends = reader.line_ends.into_iter().filter(|range| !command[range.end..].trim().is_empty());
     let mut changes: Vec<_> = ends.map(|range| (range, "; ")).chain(omitted).collect();
@@ -136,8 +134,7 @@ pub fn joined_lines(command: &str) -> Cow<'_, str> {
 /// Returns the simple commands of a command, in order, without redirections and without calls of functions that it defines.
 pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
     let command = without_documents(command);
-    let mut reader = Reader::default();
-    reader.read(&command[..command.floor_char_boundary(MAX_COMMAND)]);
+    let mut reader = Reader::read(&command[..command.floor_char_boundary(MAX_COMMAND)]);
     reader.end(Operator::Then);
     let mut functions: Vec<String> = Vec::new();
     let mut commands: Vec<SimpleCommand> = Vec::new();
@@ -192,14 +189,13 @@ pub fn first_line_of_document(command: &str, start: &str) -> Option<String> {
 
 /// Returns the here-documents of a command, each with the line that starts it, its delimiter and its text.
 fn here_documents(command: &str) -> Vec<(&str, &str, String)> {
-    let lines: Vec<&str> = command.split_inclusive('\n').collect();
-    let (mut found, mut at) = (Vec::new(), 0);
-    while let Some(line) = lines.get(at) {
-        at += 1;
-        let Some(name) = delimiter(line) else { continue };
-        let Some(length) = lines[at..].iter().position(|line| line.trim() == name) else { continue };
-        found.push((*line, name, lines[at..at + length].concat()));
-        at += length + 1;
+    let parts = document_parts(command);
+    let mut found = Vec::new();
+    for pair in parts.windows(2).filter(|pair| pair[1].1) {
+        let ((line, _), (body, _)) = (pair[0], pair[1]);
+        let body = body.strip_suffix('\n').unwrap_or(body);
+        let text = &body[..body.rfind('\n').map_or(0, |at| at + 1)];
+        found.extend(delimiter(line).map(|(_, name)| (line, name, text.to_owned())));
     }
     found
 }
@@ -237,6 +233,7 @@ pub fn quoted_word(word: &str) -> String {
 
 #[derive(Default)]
 struct Reader {
+    closings: Closings,
     parts: Vec<Part>,
     /// The ranges of comments and of line feeds that are escaped, and of those that end a simple command.
     omitted: Vec<Range<usize>>,
@@ -244,17 +241,27 @@ struct Reader {
     word: Option<Word>,
     /// True if the next word is the target of a redirection.
     is_target: bool,
+    /// The end of the last line in which no arithmetic expression ends.
+    searched: usize,
 }
 
 impl Reader {
-    fn read(&mut self, command: &str) {
+    fn read(command: &str) -> Reader {
+        let mut reader = Reader { closings: Closings::new(command), ..Reader::default() };
+        reader.read_all(command);
+        reader
+    }
+
+    fn read_all(&mut self, command: &str) {
         let mut rest = command;
         while let Some(character) = rest.chars().next() {
             let after = &rest[character.len_utf8()..];
             let at = command.len() - rest.len();
+            let expression = if rest.starts_with("((") { self.arithmetic_length(rest, at) } else { None };
             rest = match character {
-                '\'' | '"' => self.quoted(after, character, character == '"'),
-                '$' if after.starts_with('\'') => self.quoted(&after[1..], '\'', true),
+                '"' => self.quoted(after, '"', self.closings.quotation(at + 1).map(|end| end - at - 1)),
+                '\'' => self.quoted(after, '\'', after.find('\'')),
+                '$' if after.starts_with('\'') => self.quoted(&after[1..], '\'', escaped_end(&after[1..])),
                 '\\' => {
                     if after.starts_with('\n') && self.word.is_none() {
                         self.omitted.push(at..at + 2);
@@ -267,10 +274,10 @@ impl Reader {
                     rest
                 }
                 '`' => self.substitution(rest, after.find('`').map(|end| end + 2)),
-                '$' | '>' | '<' if after.starts_with('(') => self.substitution(rest, substitution_length(rest, 0)),
-                '(' if self.begins_command() && arithmetic_length(rest).is_some() => {
-                    self.substitution(rest, arithmetic_length(rest))
+                '$' | '>' | '<' if after.starts_with('(') => {
+                    self.substitution(rest, self.closings.parenthesis(at + 2).map(|end| end - at))
                 }
+                '(' if expression.is_some() => self.substitution(rest, expression),
                 '>' | '<' => self.redirection(after),
                 '&' if after.starts_with('>') => self.redirection(&after[1..]),
                 '(' if after.starts_with(')') && self.word.is_some() && self.begins_simple_command() => {
@@ -331,8 +338,22 @@ impl Reader {
         self.word.get_or_insert_default()
     }
 
-    fn quoted<'a>(&mut self, after: &'a str, mark: char, has_escapes: bool) -> &'a str {
-        let Some(end) = quotation_end(after, mark, has_escapes, 0) else {
+    /// Returns the length of an expression in `((` and `))` on one line, if a command starts with one.
+    fn arithmetic_length(&mut self, rest: &str, at: usize) -> Option<usize> {
+        if !self.begins_command() || at < self.searched {
+            return None;
+        }
+        let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+        let length = line[2..].find("))").map(|end| end + 4);
+        if length.is_none() {
+            self.searched = at + line.len();
+        }
+        length
+    }
+
+    /// Adds a text in quotation marks, of which the closing one is at `end`, to the word; a blank for a mark without its pair.
+    fn quoted<'a>(&mut self, after: &'a str, mark: char, end: Option<usize>) -> &'a str {
+        let Some(end) = end else {
             self.word().text.push(' ');
             return after;
         };
@@ -387,51 +408,70 @@ impl Reader {
     }
 }
 
-/// Returns the place of the closing mark of a quoted text. Marks in a substitution within double ones do not close it.
-fn quotation_end(text: &str, mark: char, has_escapes: bool, depth: usize) -> Option<usize> {
-    let mut at = 0;
-    while let Some(character) = text[at..].chars().next() {
-        let escaped = text[at + character.len_utf8()..].chars().next().map_or(0, char::len_utf8);
-        at += match character {
-            _ if character == mark => return Some(at),
-            '\\' if has_escapes => 1 + escaped,
-            '$' if mark == '"' && text[at..].starts_with("$(") => substitution_length(&text[at..], depth + 1).unwrap_or(1),
-            _ => character.len_utf8(),
-        };
-    }
-    None
+/// The closing marks for each place in a text. They are found from its end on, each from those behind it, so that the time for a text
+/// with many opening marks is linear in its length.
+#[derive(Default)]
+struct Closings {
+    /// The place of the mark that closes a text in double quotation marks. Marks in a substitution within them do not close it.
+    quotations: Vec<u32>,
+    /// The place behind the parenthesis that closes a substitution.
+    parentheses: Vec<u32>,
 }
 
-/// Returns the length of a text that starts with `$(`, `<(` or `>(`, up to the closing parenthesis.
-fn substitution_length(text: &str, depth: usize) -> Option<usize> {
-    let (mut parentheses, mut at) = (0usize, 0);
-    while let Some(character) = text[at..].chars().next() {
-        at += character.len_utf8();
-        match character {
-            '(' => parentheses += 1,
-            ')' if parentheses <= 1 => return Some(at),
-            ')' => parentheses -= 1,
-            '\'' | '"' if depth < DEEPEST => {
-                let end = quotation_end(&text[at..], character, character == '"', depth);
-                at += end.map_or(0, |end| end + character.len_utf8());
-            }
-            _ => {}
+impl Closings {
+    fn new(text: &str) -> Closings {
+        let length = text.len() + 2;
+        let mut closings = Closings { quotations: vec![NONE; length], parentheses: vec![NONE; length] };
+        let Closings { quotations, parentheses } = &mut closings;
+        let mut apostrophe = NONE;
+        let or = |place: u32, other: usize| if place == NONE { other } else { place as usize };
+        for (at, byte) in text.bytes().enumerate().rev() {
+            let next = at + 1;
+            quotations[at] = match byte {
+                b'"' => at as u32,
+                b'\\' => quotations[at + 2],
+                b'$' if text[next..].starts_with('(') => quotations[or(parentheses[at + 2], next)],
+                _ => quotations[next],
+            };
+            let behind = |mark: u32| if mark == NONE { next } else { mark as usize + 1 };
+            parentheses[at] = match byte {
+                b')' => next as u32,
+                b'(' => parentheses[or(parentheses[next], length - 1)],
+                b'\'' => parentheses[behind(std::mem::replace(&mut apostrophe, at as u32))],
+                b'"' => parentheses[behind(quotations[next])],
+                _ => parentheses[next],
+            };
+        }
+        closings
+    }
+
+    fn quotation(&self, from: usize) -> Option<usize> {
+        self.quotations.get(from).filter(|place| **place != NONE).map(|place| *place as usize)
+    }
+
+    fn parenthesis(&self, from: usize) -> Option<usize> {
+        self.parentheses.get(from).filter(|place| **place != NONE).map(|place| *place as usize)
+    }
+}
+
+/// Returns the place of the single quotation mark that closes a text with escapes.
+fn escaped_end(text: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + text[from..].find(['\'', '\\'])?;
+        match text.as_bytes()[at] {
+            b'\'' => return Some(at),
+            _ => from = at + 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
         }
     }
-    None
-}
-
-/// Returns the length of an expression in `((` and `))` on one line, if a text starts with one.
-fn arithmetic_length(text: &str) -> Option<usize> {
-    let line = text.strip_prefix("((")?.lines().next()?;
-    line.find("))").map(|end| end + 4)
 }
 
 /// Returns the commands that are substituted in a text that has no single quotation marks of its own: `$(…)`, `` `…` ``, `<(…)`.
 fn substitutions(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let (mut found, mut closings) = (Vec::new(), None);
     let mut rest = text;
     while let Some(at) = rest.find(['$', '<', '>', '`', '\\']) {
+        let behind = text.len() - rest.len() + at + 2;
         let after = &rest[at + 1..];
         let length = match rest.as_bytes()[at] {
             b'\\' => after.chars().next().map(char::len_utf8),
@@ -439,14 +479,16 @@ fn substitutions(text: &str) -> Vec<String> {
                 found.push(after[..end].to_owned());
                 end + 1
             }),
-            _ if after.starts_with('(') => substitution_length(&rest[at..], 0).map(|length| {
-                let inner = &after[1..length - 2];
-                // An arithmetic expression has no command.
-                if !inner.starts_with('(') {
-                    found.push(inner.to_owned());
-                }
-                length - 1
-            }),
+            _ if after.starts_with('(') => {
+                closings.get_or_insert_with(|| Closings::new(text)).parenthesis(behind).map(|end| {
+                    let inner = &text[behind..end - 1];
+                    // An arithmetic expression has no command.
+                    if !inner.starts_with('(') {
+                        found.push(inner.to_owned());
+                    }
+                    end + 1 - behind
+                })
+            }
             _ => None,
         };
         rest = &after[length.unwrap_or(0)..];
@@ -456,37 +498,48 @@ fn substitutions(text: &str) -> Vec<String> {
 
 /// Removes the bodies of here-documents, because they hold the text of a file.
 fn without_documents(command: &str) -> String {
-    let parts = document_parts(command);
+    let parts = document_parts(command).into_iter();
     parts.filter(|(_, is_document)| !is_document).map(|(part, _)| part).collect()
 }
 
 /// Returns the lines of a command; the body of a here-document with its end is one part, with `true`. `<<` starts one only if its
 /// end follows.
-fn document_parts(command: &str) -> impl Iterator<Item = (&str, bool)> {
-    let (mut rest, mut end) = (command, None);
-    std::iter::from_fn(move || {
-        let is_document = end.is_some();
-        let length = end.take().unwrap_or_else(|| rest.find('\n').map_or(rest.len(), |at| at + 1));
-        let (part, after) = rest.split_at(length);
-        rest = after;
-        end = delimiter(part).filter(|_| !is_document).and_then(|name| {
-            let mut length = 0;
-            let mut ends = after.split_inclusive('\n').map(|line| {
-                length += line.len();
-                (line, length)
-            });
-            ends.find(|(line, _)| line.trim() == name).map(|(_, length)| length)
-        });
-        (!part.is_empty()).then_some((part, is_document))
-    })
+fn document_parts(command: &str) -> Vec<(&str, bool)> {
+    if !command.contains("<<") {
+        return vec![(command, false)];
+    }
+    let lines: Vec<&str> = command.split_inclusive('\n').collect();
+    // The next line with a text, also without its tabs, from the last line on.
+    let (mut next, mut ends) = (FxHashMap::default(), vec![None; lines.len()]);
+    for (place, line) in lines.iter().enumerate().rev() {
+        ends[place] = delimiter(line).and_then(|name| next.get(&name).copied());
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        next.insert((false, line), place);
+        next.insert((true, line.trim_start_matches('\t')), place);
+    }
+    let (mut parts, mut place, mut from) = (Vec::new(), 0, 0);
+    while let Some(line) = lines.get(place) {
+        parts.push((*line, false));
+        from += line.len();
+        if let Some(end) = ends[place] {
+            let length: usize = lines[place + 1..=end].iter().map(|line| line.len()).sum();
+            parts.push((&command[from..from + length], true));
+            from += length;
+            place = end;
+        }
+        place += 1;
+    }
+    parts
 }
 
-/// Returns the delimiter of the here-document that a line may start.
-fn delimiter(line: &str) -> Option<&str> {
+/// Returns the delimiter of the here-document that a line may start, and true if tabs before it are skipped.
+fn delimiter(line: &str) -> Option<(bool, &str)> {
     let (_, after) = line.split_once("<<")?;
-    let after = after.strip_prefix('-').unwrap_or(after).trim_start_matches([' ', '\'', '"', '\\']);
-    let end = after.find(|character: char| !character.is_alphanumeric() && character != '_').unwrap_or(after.len());
-    Some(&after[..end]).filter(|name| name.starts_with(|first: char| first.is_alphabetic() || first == '_'))
+    let name = after.strip_prefix('-').unwrap_or(after).trim_start_matches([' ', '\'', '"', '\\']);
+    let end = name.find(|character: char| !character.is_alphanumeric() && character != '_').unwrap_or(name.len());
+    let is_name = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
+    is_name.then_some((after.starts_with('-'), &name[..end]))
 }
 
 #[cfg(test)]
@@ -521,6 +574,10 @@ mod tests {
         for command in ["cat > a <<E\n$x\nE", "cat <<'E' | sort > a\nx\nE", "cat a <<'E' > b\nx\nE", "cat > a <<-'E'\n\tx\nE"] {
             check(command, &[]);
         }
+        // Only a line without blanks ends it; with `<<-`, tabs before the word are skipped.
+        check("cat > a.py <<'E'\nx\n  E\n\tE\nE \ny\nE\nls", &[("a.py", "x\n  E\n\tE\nE \ny\n", false)]);
+        check("cat > a <<E\r\nx\r\nE\r\ncat > b <<E\ny\n E", &[("a", "x\r\n", false)]);
+        check("sort <<-E\n E\ncat > a <<'F'\nF\n\tE\ncat > b <<'F'\nF", &[("b", "", false)]);
         // A here-document in another one is its text.
         check("python3 <<'P'\ncat > a <<'E'\nx\nE\nP", &[]);
     }
