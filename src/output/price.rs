@@ -23,7 +23,7 @@ pub fn lines(price: &EditPrice) -> Vec<String> {
         if new == 0 {
             return vec![change, format!("{cold}: {}", balance(price))];
         }
-        return vec![change, format!("{cold}: {} with the rest of the window", written(new)), balance(price)];
+        return vec![change, format!("{cold}: {} with the rest", written(new)), balance(price)];
     }
     let change = match whole(price.unchanged_prefix_tokens) {
         0 => format!("{change}; none stay cached"),
@@ -154,7 +154,7 @@ mod tests {
         );
         check(facts(1.0, 1.0, 1.0), &["the window stays at 1 token; no extra cache write"]);
         let edit = cold(facts(1_000.0, 1_001.0, 1_000.0));
-        assert!(lines(&crate::engine::price(&edit, &Prices::default()))[1].contains("1 is written with the rest of the window"));
+        assert!(lines(&crate::engine::price(&edit, &Prices::default()))[1].contains("1 is written with the rest"));
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
             cold(facts(100_000.0, 105_000.0, 100_000.0)),
             &[
                 "+5k tokens (100k → 105k)",
-                "the cache has expired (idle 3 h): 5k are written with the rest of the window",
+                "the cache has expired (idle 3 h): 5k are written with the rest",
                 "costs ~$0.031 now, and ~$0.0025 more a turn",
             ],
         );

@@ -43,7 +43,7 @@ fn the_best_session_is_first_with_its_lines_at_80_and_140_columns() {
           claude --resume aaaa1111
 
         cccc3333  11 d  project  add a login page
-          #1 user  without flaky
+          #1 user  not in it: flaky
             add a login page
           claude --resume cccc3333
 
@@ -92,7 +92,7 @@ fn the_best_session_is_first_with_its_lines_at_80_and_140_columns() {
           claude --resume bbbb2222
 
         aaaa1111  11 d  project  fix the flaky login test
-          #1 user  without retry
+          #1 user  not in it: retry
             fix the flaky login test
           claude --resume aaaa1111
 
