@@ -11,6 +11,8 @@ use aperture::store::Cache;
 use aperture::workspace;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 /// Tokens for an o200k token, the largest as measured: on Claude models from 4.7 on 1.60 to 1.74, on older ones 1.09 to 1.36.
 fn tokens_each(model: &str) -> f64 {
@@ -87,69 +89,96 @@ fn message(row: usize, parent: Option<usize>, kind: &str, content: Value) -> Val
     json!({"type": kind, "uuid": id(row), "parentUuid": parent.map(id), "sessionId": "S", "version": "2.1.330", "message": message})
 }
 
-/// Files with many repetitions of an element. If a command takes quadratic time, this test does not finish.
-#[test]
-fn hostile_files_are_read_in_time_that_grows_with_them() {
-    let many = all_or(20_000, 500);
+/// Returns the sessions with `many` repetitions of an element, each with its name.
+fn hostile(many: usize) -> Vec<(String, String)> {
     let words = |number: usize| json!({"type": "text", "text": format!("w{number} x.")});
     let blocks = [
         message(0, None, "user", (0..many).map(words).collect()),
         message(1, Some(0), "assistant", (0..many).map(words).collect()),
         message(2, Some(1), "user", json!("go on")),
     ];
+    let call = |number: usize, name: &str, input: Value, error: bool, text: &str| {
+        let (row, id) = (2 * number, format!("t{number}"));
+        let call = json!([{"type": "tool_use", "id": id, "name": name, "input": input}]);
+        let result = json!([{"type": "tool_result", "tool_use_id": id, "is_error": error, "content": text}]);
+        [message(row + 1, Some(row), "assistant", call), message(row + 2, Some(row + 1), "user", result)]
+    };
     let attempts = (0..many).flat_map(|number| {
-        let row = 2 * number;
         let command = if number % 2 == 0 { format!("cargo test t{number}") } else { "cargo build".to_owned() };
-        let (id, text) = (format!("t{number}"), format!("Error: test {number} failed\nerror at line {number}"));
-        let error = number + 1 < many;
-        [
-            message(
-                row + 1,
-                Some(row),
-                "assistant",
-                json!([{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}}]),
-            ),
-            message(
-                row + 2,
-                Some(row + 1),
-                "user",
-                json!([{"type": "tool_result", "tool_use_id": id, "is_error": error, "content": text}]),
-            ),
-        ]
+        let text = format!("Error: test {number} failed\nerror at line {number}");
+        call(number, "Bash", json!({"command": command}), number + 1 < many, &text)
     });
-    let files = (0..many).flat_map(|number| {
-        let row = 2 * number;
-        let (id, path) = (format!("t{number}"), format!("/w/f{number}.rs"));
-        [
-            message(
-                row + 1,
-                Some(row),
-                "assistant",
-                json!([{"type": "tool_use", "id": id, "name": "Write", "input": {"file_path": path, "content": "x"}}]),
-            ),
-            message(row + 2, Some(row + 1), "user", json!([{"type": "tool_result", "tool_use_id": id, "content": "ok"}])),
-        ]
-    });
+    let files = (0..many)
+        .flat_map(|number| call(number, "Write", json!({"file_path": format!("/w/f{number}.rs"), "content": "x"}), false, "ok"));
     let start = || std::iter::once(message(0, None, "user", json!("go")));
     let meta = json!({"timestamp": "2026-11-21T21:00:00.000Z", "type": "session_meta", "payload":
         {"id": "01990000-0000-7000-8000-000000000000", "timestamp": "2026-11-21T21:00:00.000Z", "cwd": "/w", "cli_version": "0.150.0"}});
     let equal = json!({"timestamp": "2026-11-21T21:00:01.000Z", "type": "response_item", "payload":
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "again"}]}});
+    let mut sessions = vec![
+        ("blocks".to_owned(), rows(blocks.into_iter())),
+        ("attempts".to_owned(), rows(start().chain(attempts))),
+        ("files".to_owned(), rows(start().chain(files))),
+        ("equal".to_owned(), rows(std::iter::once(meta).chain(std::iter::repeat_n(equal, many)))),
+    ];
+    // The same letters as a command, as its result, and as a prompt.
+    let letters = "a".repeat(32);
+    let commands = ["a = b << c\n", "cat <<A\n", "a=x$a$a\n", "$(", "\"$(", "`", "(("];
+    let texts = [&*letters, "token=", "password: ", "[a](", "{\"a\":"];
+    for part in commands.into_iter().chain(texts) {
+        let text = part.repeat(4 * many);
+        let called = call(0, "Bash", json!({"command": format!("run '{text}' {text}")}), false, &text);
+        let next = message(3, Some(2), "user", Value::from(text.as_str()));
+        sessions.push((part.to_owned(), rows(start().chain(called).chain([next]))));
+    }
+    sessions
+}
+
+/// Runs the program and returns the time of its processor, which other programs do not lengthen; where it is unknown, the time.
+fn processor_time(sandbox: &Sandbox, words: &[&str]) -> Duration {
+    let start = Instant::now();
+    let mut child = sandbox.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    #[cfg(target_os = "linux")]
+    let ticks: Option<u64> = {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        waitid(WaitId::Pid(Pid::from_child(&child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).unwrap();
+        let fields = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        fields
+            .rsplit(')')
+            .next()
+            .map(|fields| fields.split(' ').skip(12).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum())
+    };
+    #[cfg(not(target_os = "linux"))]
+    let ticks: Option<u64> = None;
+    let code = child.wait().unwrap().code();
+    assert!(code.is_some_and(|code| code < 3), "{words:?}: {code:?}");
+    ticks.map_or_else(|| start.elapsed(), |ticks| Duration::from_millis(10 * ticks))
+}
+
+/// For twice the repetitions, no command takes three times as long and a second more: with a quadratic time it is four times, and a part
+/// that is made once, such as a vocabulary, takes less than a second.
+#[test]
+fn the_time_for_hostile_files_grows_with_them() {
+    const ONCE: Duration = Duration::from_secs(1);
+    let many = all_or(20_000, 1_000);
     let sandbox = Sandbox::new();
-    for (name, text) in [
-        ("blocks", rows(blocks.into_iter())),
-        ("attempts", rows(start().chain(attempts))),
-        ("files", rows(start().chain(files))),
-        ("letters", rows([message(0, None, "user", json!("a".repeat(all_or(2 << 20, 1 << 18))))].into_iter())),
-        ("equal", rows(std::iter::once(meta).chain(std::iter::repeat_n(equal, many)))),
-    ] {
-        let file = sandbox.write(&format!("{name}.jsonl"), text);
+    let write = |place: usize, many: usize, text: String| sandbox.write(&format!("{place}-{many}.jsonl"), text);
+    for (place, ((name, once), (_, twice))) in hostile(many).into_iter().zip(hostile(2 * many)).enumerate() {
+        let files = [write(place, many, once), write(place, 2 * many, twice)];
         for command in ["status", "summary", "transcript", "show all", "compact 1 -n", "compress --stale -n"] {
-            let mut words: Vec<&str> = command.split(' ').collect();
-            let path = file.to_string_lossy();
-            words.extend(["-s", &path]);
-            let outcome = sandbox.run(&words);
-            assert!(outcome.code < 3, "{name} {command}: {}", outcome.stderr);
+            let time = |file: &Path| {
+                let words: Vec<&str> = command.split(' ').chain(["--no-cache", "-s", file.to_str().unwrap()]).collect();
+                processor_time(&sandbox, &words)
+            };
+            let mut least = [Duration::MAX; 2];
+            let is_linear = (0..4).any(|_| {
+                least[1] = least[1].min(time(&files[1]));
+                if least[1] > ONCE {
+                    least[0] = least[0].min(time(&files[0]));
+                }
+                least[1] <= ONCE || least[1] < least[0] * 3 + ONCE
+            });
+            assert!(is_linear, "{name:.20?} {command}: {least:?} for {many} and {} of them", 2 * many);
         }
     }
 }

@@ -12,8 +12,9 @@ word_lists! { "files.txt": NAMES, PREFIXES, MESSAGES, PATTERNS, SEARCHERS, SEARC
 /// Maximum length of a path, and maximum number of files of one command.
 const PATH_BYTES: usize = 256;
 const FILES: usize = 24;
-/// Variables whose values are known at a time.
+/// Variables whose values are known at a time, and bytes by which their values lengthen a text: each can double the one before it.
 const VARIABLES: usize = 64;
+const VALUE_BYTES: usize = FILES * PATH_BYTES;
 /// Substitutions that are followed into each other.
 const DEPTH: usize = 3;
 /// In the place of a text that is unknown, such as the output of a command; no path has it.
@@ -181,7 +182,11 @@ impl Shell {
         let mut texts = vec![text.to_owned()];
         for (name, values) in self.variables.iter().filter(|_| text.contains('$')) {
             let all = texts.iter().flat_map(|text| values.iter().map(|value| with_value(text, name, value)));
-            texts = all.take(FILES).collect();
+            let longer: Vec<String> = all.take(FILES).collect();
+            if longer.iter().any(|longer| longer.len() > text.len() + VALUE_BYTES) {
+                break;
+            }
+            texts = longer;
             texts.dedup();
         }
         texts

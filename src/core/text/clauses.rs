@@ -174,7 +174,7 @@ pub fn is_step(sentence: &str) -> bool {
 }
 
 /// Returns true if a sentence tells the model its role: `You are an expert`.
-fn gives_role(sentence: &str) -> bool {
+pub fn gives_role(sentence: &str) -> bool {
     let mut words = sentence.split_whitespace();
     let is_next = |word: &str| words.next().is_some_and(|next| next.eq_ignore_ascii_case(word));
     ["you", "are"].into_iter().all(is_next) && words.next().is_some_and(|article| ["a", "an"].contains(&article))

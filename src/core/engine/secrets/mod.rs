@@ -2,8 +2,7 @@
 //! `redact`.
 //!
 //! One pass finds candidate positions; a few comparisons at each position decide. Raw JSON and plain text are both
-//! supported: a line feed may be `
-//! `, a quote may be `\"`.
+//! supported: a line feed may be `\n`, a quote may be `\"`.
 
 mod calls;
 mod colors;
@@ -182,11 +181,16 @@ pub fn find(text: &[u8]) -> Vec<Secret> {
 
 fn find_plain(text: &[u8]) -> Vec<Secret> {
     let (mut found, mut far) = (Vec::<Secret>::new(), Vec::new());
-    let mut at = 0;
+    let (mut at, mut unbroken) = (0, 0);
     while let Some(start) = ANCHORS.next(text, at) {
         let free = found.last().map_or(0, |last| last.range.end);
         let anchors = &mut ANCHORS.at(&text[start..]);
-        let secret = anchors.find_map(|(name, anchor)| at_anchor(text, anchor, start..start + name.len(), free, &mut far));
+        let secret = anchors.find_map(|(name, anchor)| {
+            let place = start..start + name.len();
+            let is_name = matches!(anchor, Anchor::Name(_) | Anchor::Key);
+            let is_before_none = is_name && has_no_value(text, place.end, &mut unbroken);
+            if is_before_none { None } else { at_anchor(text, anchor, place, free, &mut far) }
+        });
         match secret {
             Some(secret) => {
                 at = secret.range.end;
@@ -200,6 +204,23 @@ fn find_plain(text: &[u8]) -> Vec<Secret> {
     }
     found.append(&mut far);
     apart(found)
+}
+
+/// Returns true if what follows a name is longer than any value. `unbroken` is the end of the last such text that was examined: each
+/// byte is examined once.
+fn has_no_value(text: &[u8], end: usize, unbroken: &mut usize) -> bool {
+    if end >= *unbroken {
+        *unbroken = end + run(text, end, usize::MAX, |byte| !names::ends_value(byte) && byte != b'&');
+    }
+    *unbroken - end > names::LONGEST_VALUE + NEAR
+}
+
+/// Finds a service key of any shape.
+fn shaped_at(text: &[u8], at: usize) -> Option<Secret> {
+    ANCHORS.at(text.get(at..)?).find_map(|(_, anchor)| match anchor {
+        Anchor::Shape(shape) => shaped(text, at, shape),
+        _ => None,
+    })
 }
 
 /// Returns true if a place is in a mask, whose words name a credential: `[secret:private-key]`.
@@ -314,8 +335,7 @@ fn looked_at(_bytes: usize) {
     LOOKED_AT.with(|count| count.set(count.get() + _bytes));
 }
 
-/// Returns true if a word can start at an offset. The letters of `
-/// ` and `\u001b` in JSON do not belong to the following word.
+/// Returns true if a word can start at an offset. The letters of `\n` and `\u001b` in JSON do not belong to the following word.
 pub(super) fn begins(text: &[u8], at: usize) -> bool {
     match text[..at] {
         [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
@@ -629,6 +649,21 @@ mod tests {
                 };
                 let (once, twice) = (work(8 << 10), work(16 << 10));
                 assert!(twice <= once * 5 / 2 + LONGEST_PRIVATE_KEY, "{unit}: {once} bytes are looked at, then {twice}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_longer_than_a_value_is_passed_by_and_the_value_behind_it_is_found() {
+        for name in ["token=", "password=", "api_key:", "token=passwd="] {
+            let names = name.repeat((256 << 10) / name.len());
+            LOOKED_AT.set(0);
+            // The end of it is as long as a password.
+            assert!(find(names.as_bytes()).len() <= 1, "{name}");
+            assert!(LOOKED_AT.get() < 10 * names.len(), "{name}: {} of {} bytes", LOOKED_AT.get(), names.len());
+            let value = "q7Rz2mWk9TxB4lNv";
+            for text in [format!("{names}{value}"), format!("{names}&{name}{value}"), format!("{names};{name} \"{value}\"")] {
+                assert!(!mask(&text).contains(value), "{name}");
             }
         }
     }

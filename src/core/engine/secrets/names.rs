@@ -1,14 +1,13 @@
 //! Credentials after a name: `password=…`, `"token": "…"`, `getEnv("API_KEY", "…")`, `<password>…</password>`, a table cell.
 
-use super::shapes::SHAPES;
 use super::values::{is_generated, is_key, is_passphrase, is_password, is_rich};
-use super::{OBJECT, Secret, calls, run, sentence, shaped, web_token};
+use super::{OBJECT, Secret, calls, run, sentence, shaped_at, web_token};
 use crate::text::lists::word_lists;
 
 /// Bytes that are examined after a name up to its value.
 const LONGEST_GAP: usize = 60;
 /// Maximum length of a value, and one more, in bytes.
-const LONGEST_VALUE: usize = 2049;
+pub(super) const LONGEST_VALUE: usize = 2049;
 const LONGEST_PASSPHRASE: usize = 129;
 /// Rows and bytes of a table that are examined below its head.
 const TABLE_ROWS: usize = 50;
@@ -163,8 +162,7 @@ fn skip_quotes(text: &[u8], at: usize) -> (usize, Option<u8>) {
     (at, last)
 }
 
-/// Returns the offset after white space, where a line feed or a tab can be written as `
-/// `, and whether a line ended.
+/// Returns the offset after white space, where a line feed or a tab can be written as `\n`, and whether a line ended.
 fn skip_space(text: &[u8], at: usize) -> (usize, bool) {
     let (mut here, mut lines) = (at, false);
     while here < at + LONGEST_GAP {
@@ -423,8 +421,7 @@ fn value_at(text: &[u8], name: Name, from: usize, sign: Sign) -> Option<Secret> 
     from = tag.unwrap_or(from);
     let open = ["「", "『", "“", "„", "«", "‘"].iter().find(|open| text[from..].starts_with(open.as_bytes()));
     from += open.map_or(0, |open| open.len());
-    let shapes = SHAPES.iter().filter(|shape| from < text.len() && text[from..].starts_with(shape.prefix.as_bytes()));
-    if let Some(secret) = shapes.into_iter().find_map(|shape| shaped(text, from, shape)) {
+    if let Some(secret) = shaped_at(text, from) {
         return Some(secret);
     }
     if let Some(secret) = text.get(from..).filter(|rest| rest.starts_with(OBJECT)).and_then(|_| web_token(text, from)) {
@@ -444,7 +441,7 @@ fn value_at(text: &[u8], name: Name, from: usize, sign: Sign) -> Option<Secret> 
         .take(24)
         .take_while(|byte| byte.is_ascii_graphic())
         .any(|byte| matches!(byte, b'?' | b'&'));
-    let ends = |byte: u8| !byte.is_ascii_graphic() || b"\"'`\\<>,;()[]{}|".contains(&byte) || is_query && byte == b'&';
+    let ends = |byte: u8| ends_value(byte) || is_query && byte == b'&';
     let mut length = run(text, from, LONGEST_VALUE, |byte| !ends(byte));
     // Brackets in a generated value with symbols.
     let is_symbolic =
@@ -472,6 +469,11 @@ fn value_at(text: &[u8], name: Name, from: usize, sign: Sign) -> Option<Secret> 
         _ => is_key(value, surely),
     };
     found.then(|| Secret { range: from..from + value.len(), kind })
+}
+
+/// Returns true if a value without quotes ends before a byte, whatever its name.
+pub(super) fn ends_value(byte: u8) -> bool {
+    !byte.is_ascii_graphic() || b"\"'`\\<>,;()[]{}|".contains(&byte)
 }
 
 /// Returns true if an unquoted value is an identifier of a program: `password = input1;`.

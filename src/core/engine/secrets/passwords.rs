@@ -535,8 +535,7 @@ pub(super) fn value(text: &[u8], at: usize, end: usize) -> Range<usize> {
     start..start + length
 }
 
-/// Returns the words of a text up to an offset. A line feed may be written as `
-/// `.
+/// Returns the words of a text up to an offset. A line feed may be written as `\n`.
 fn words(text: &[u8], at: usize, end: usize) -> impl Iterator<Item = Range<usize>> {
     let mut at = at;
     std::iter::from_fn(move || {

@@ -3,7 +3,7 @@
 //! A placeholder, an example word, a reference to another place, a path and a date are not credentials, whatever precedes them.
 
 use super::looked_at;
-use crate::text::lists::word_lists;
+use crate::text::lists::{word_lists, word_sets};
 use crate::text::stop_words::is_function_word;
 
 /// Lengths of a value after a name, in bytes.
@@ -11,7 +11,8 @@ const NAMED_BYTES: std::ops::RangeInclusive<usize> = 8..=2048;
 const PASSWORD_BYTES: std::ops::RangeInclusive<usize> = 6..=128;
 /// Minimum number of changes between letters and digits in a generated value: words with a number have one or two.
 const CHANGES: usize = 3;
-word_lists! { "values.txt": EXAMPLES, TECHNICAL }
+word_sets! { "values.txt": EXAMPLES }
+word_lists! { "values.txt": TECHNICAL }
 
 /// Returns true if a key is not a placeholder: it has enough different characters and contains no example word.
 pub(super) fn is_random(key: &[u8], different: usize) -> bool {
@@ -66,12 +67,9 @@ fn is_example(value: &[u8]) -> bool {
 
 /// Returns true if a word is made of at most `most` example words.
 fn is_example_word(word: &[u8], most: usize) -> bool {
-    word.is_empty()
-        || most > 0
-            && EXAMPLES
-                .iter()
-                .filter_map(|example| word.strip_prefix(example.as_bytes()))
-                .any(|rest| is_example_word(rest, most - 1))
+    let is_example = |start: &[u8]| std::str::from_utf8(start).is_ok_and(|start| EXAMPLES.contains(start));
+    let splits = |at: usize| is_example(&word[..at]) && is_example_word(&word[at..], most - 1);
+    word.is_empty() || most > 0 && (1..=word.len()).any(splits)
 }
 
 /// Returns true if a value is a technical term with a number: `sha256`, `utf-8`, `step12`.
@@ -168,15 +166,13 @@ pub(super) fn is_generated(value: &[u8]) -> bool {
 /// Returns true if a value after the name of a key or a token is one. A name that is `surely` that of a credential needs a less
 /// random one.
 pub(super) fn is_key(value: &[u8], surely: bool) -> bool {
+    // Small letters and signs are none, however many: most texts in the place of a key.
+    if !NAMED_BYTES.contains(&value.len()) || !value.iter().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()) {
+        return false;
+    }
     let looks = is_generated(value) || surely && is_mixed(value) || value.len() >= 20 && is_rich(value);
     let digits_only = value.iter().all(|byte| !byte.is_ascii_alphabetic());
-    NAMED_BYTES.contains(&value.len())
-        && looks
-        && !digits_only
-        && is_random(value, 6)
-        && !is_example(value)
-        && !is_reference(value)
-        && !is_path(value)
+    looks && !digits_only && is_random(value, 6) && !is_example(value) && !is_reference(value) && !is_path(value)
 }
 
 /// Returns true if a value has letters, digits and at least three symbols of passwords.
@@ -194,6 +190,9 @@ fn is_path(value: &[u8]) -> bool {
 /// Returns true if a value after the name of a password is one: letters with digits or symbols, or a number that is not a
 /// sequence. A value in prose or without a sign in front of it needs letters and digits, and no other meaning.
 pub(super) fn is_password(value: &[u8], in_prose: bool) -> bool {
+    if !PASSWORD_BYTES.contains(&value.len()) {
+        return false;
+    }
     let letters = value.iter().any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
     let digits = value.iter().any(u8::is_ascii_digit);
     let symbols = value.iter().filter(|byte| b"!@#$%^&*+=?~;|".contains(byte)).count();
@@ -209,13 +208,7 @@ pub(super) fn is_password(value: &[u8], in_prose: bool) -> bool {
             && (is_generated(value) || ends_with_number(value) || !value.iter().any(|byte| matches!(byte, b'-' | b'_')))
             && value.iter().any(u8::is_ascii_alphabetic)
             && !value.starts_with(b"-");
-    PASSWORD_BYTES.contains(&value.len())
-        && strong
-        && plain
-        && is_random(value, 4)
-        && !is_example(value)
-        && !is_reference(value)
-        && !is_technical(value)
+    strong && plain && is_random(value, 4) && !is_example(value) && !is_reference(value) && !is_technical(value)
 }
 
 /// Returns true if words in quotes after the name of a password are one: a word is a password by itself, and none is one of those that

@@ -111,7 +111,7 @@ fn speaks(program: &str, line: &str) -> bool {
 /// Returns true if a line is what a compiler says of a place, other than a warning: `src/a.go:12:3: undefined: x`.
 fn is_diagnostic(line: &str) -> bool {
     let diagnostic = line.split_once(": ").filter(|(place, _)| !place.contains(' ') && names_source_line(place));
-    diagnostic.is_some_and(|(_, message)| !is_warning(message) && !message.starts_with("note"))
+    diagnostic.is_some_and(|(_, message)| !is_warning(message) && !message.starts_with("note:"))
 }
 
 /// The rank from which on a line is the last word of a program.
@@ -391,6 +391,8 @@ mod tests {
             ("frob a; echo done", "zsh:1: command not found: frob\ndone", true),
             ("go build ./... 2>&1 | head -50", "# a/b\nb/a.go:16:36: undefined: x", true),
             ("cargo build | tail", "a.rs:1:2: warning: unused", false),
+            ("cargo build | tail", "a.rs:1:2: note: it is here", false),
+            ("cargo build | tail", "a.rs:1:2: notes are unknown here", true),
             ("go test -v ./... | tail -9", "    a_test.go:3: got 2\nok  \ta/b\t0.1s", false),
             ("git push", "error: none", false),
             ("git add a && git push", "error: none", false),

@@ -215,7 +215,7 @@ impl<'a> Sentence<'a> {
         let is_finite = |word: &&str| grammar::AUXILIARIES.contains(word) || grammar::OBLIGATIONS.contains(word);
         let subject = tokens
             .by_ref()
-            .find(|word| grammar::FIRST_PERSON.contains(word) || word.starts_with("it") || word.starts_with("they"));
+            .find(|word| grammar::FIRST_PERSON.contains(word) || matches!(word.split('\'').next(), Some("it" | "they")));
         match subject {
             Some("it's" | "they're") => true,
             Some("it" | "they") => tokens.next().as_ref().is_some_and(is_finite),

@@ -159,6 +159,7 @@ fn a_statement_names_its_subject() {
         "make sure it's in the other project",
         "on the runner it shouldn't be set",
         "for windows they're not needed",
+        "for items of a week it shouldn't be empty",
     ] {
         check(text, None);
     }

@@ -9,7 +9,7 @@ use crate::engine::memory::names_subject;
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, label, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Flags, InputNames, Role, ToolVerb, Turn};
-use crate::text::clauses::is_order;
+use crate::text::clauses::{gives_role, is_order};
 use crate::text::cut::cut;
 use crate::text::stop_words::is_function_word;
 use rustc_hash::FxHashSet;
@@ -146,9 +146,9 @@ fn objective(live: &[&TurnFacts<'_>]) -> Vec<Part> {
 /// are skipped.
 pub(super) fn wish(asked: &[Part]) -> Option<&Part> {
     const WISHES: &[&str] = &[
-        "can ", "could ", "please", "let's", "lets ", "i want", "i'd like", "i would like", "i need", "we need", "fix ", "add ",
-        "make ", "update ", "review ", "write ", "create ", "implement ", "remove ", "change ", "check ", "help ", "build ",
-        "refactor ",
+        "can ", "could ", "please", "let's", "lets ", "i want ", "i'd like ", "i would like ", "i need ", "we need ", "fix ",
+        "add ", "make ", "update ", "review ", "write ", "create ", "implement ", "remove ", "change ", "check ", "help ",
+        "build ", "refactor ",
     ];
     let first = asked.first()?;
     let words: usize = asked.iter().map(|part| part.text.split_whitespace().count()).sum();
@@ -156,7 +156,7 @@ pub(super) fn wish(asked: &[Part]) -> Option<&Part> {
     if is_short && !is_order(&first.text) || assents(asked) || is_client_command(&first.text) {
         return None;
     }
-    let long = |part: &&Part| part.text.split_whitespace().count() >= 4 && !is_role(part);
+    let long = |part: &&Part| part.text.split_whitespace().count() >= 4 && !gives_role(&part.text);
     let wishes = |part: &&Part| {
         let lower = part.text.to_lowercase().replace('’', "'");
         long(part)
@@ -176,15 +176,10 @@ fn goal(asked: &[Part]) -> Option<Vec<Part>> {
     let place = asked.iter().position(|part| part.text == wish.text)?;
     let leads = wish.text.ends_with(':');
     let is_open = leads || wish.text.split_whitespace().count() < SHORT_GOAL || points_back(&wish.text);
-    let fits = |before: &&Part| before.text.chars().count() <= BRIEF_CHARACTERS && !is_role(before);
+    let fits = |before: &&Part| before.text.chars().count() <= BRIEF_CHARACTERS && !gives_role(&before.text);
     let before = place.checked_sub(1).map(|before| &asked[before]).filter(|_| is_open && !leads).filter(fits);
     let after = asked.get(place + 1).filter(|_| is_open && (leads || place == 0));
     Some([before, Some(wish), after].into_iter().flatten().cloned().collect())
-}
-
-/// Returns true if a sentence only tells the agent who it is.
-fn is_role(part: &Part) -> bool {
-    part.text.starts_with("You are a")
 }
 
 /// Returns true if a prompt is a command that only the client answers.
@@ -308,7 +303,7 @@ fn declared(input: &str, names: &InputNames) -> Vec<String> {
     let text = names.written_texts(input);
     let is_patch = names.patch_starts.iter().any(|start| text.contains(start));
     let lines = text.lines().filter_map(|line| if is_patch { line.strip_prefix('+') } else { Some(line) });
-    let named = lines.filter_map(declaration).filter(|name| !name.starts_with("impl") && !name.starts_with("type "));
+    let named = lines.filter_map(declaration).filter(|name| !name.starts_with("impl ") && !name.starts_with("type "));
     named
         .filter_map(|name| name.split_once(' ').map(|(_, name)| name.to_owned()))
         .filter(|name| name.len() > 2)
@@ -389,6 +384,19 @@ fn next(reading: &Analysis, live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_that_gives_a_role_is_not_the_wish() {
+        let rate = "The price of the till has one more decimal.";
+        for (first, expected) in [
+            ("You are an expert for tills and prices.", rate),
+            ("You are allowed to change the till and its tests.", "You are allowed to change the till and its tests."),
+            ("You are already in the folder of the till.", "You are already in the folder of the till."),
+        ] {
+            let asked = [first, rate].map(|text| Part { text: text.to_owned(), block: None });
+            assert_eq!(wish(&asked).map(|part| &*part.text), Some(expected));
+        }
+    }
 
     #[test]
     fn a_sentence_of_the_narrative_can_be_understood_alone() {

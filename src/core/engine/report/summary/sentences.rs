@@ -3,7 +3,7 @@
 use super::cleaning::{Line, lines, without_tags};
 use crate::engine::mask;
 use crate::engine::memory::is_left_to_do;
-use crate::model::{Conventions, starts_with_any};
+use crate::model::Conventions;
 use crate::text::cut::{one_line, without_links};
 use crate::text::sentence::fenced_input;
 
@@ -201,9 +201,8 @@ fn begins(text: &str, start: &str) -> bool {
     text.strip_prefix(start).is_some_and(|rest| start.ends_with(['!', '.']) || !rest.starts_with(char::is_alphanumeric))
 }
 
-/// Verbs of looking: a sentence that announces one states nothing yet, whatever reason it gives.
-const LOOKING: &[&str] =
-    &["check", "look", "verify", "inspect", "pull", "trace", "confirm", "investigat", "search", "read", "see whether", "see if"];
+/// Verbs of looking, without `e` or `ing`: a sentence that announces one states nothing yet, whatever reason it gives.
+const LOOKING: &[&str] = &["check", "look", "verify", "inspect", "pull", "trac", "confirm", "investigat", "search", "read"];
 
 /// Words that introduce a reason.
 const REASONS: &[&str] = &["instead of", "rather than", "because", "so that"];
@@ -215,7 +214,9 @@ pub(super) fn decides(sentence: &Sentence) -> bool {
         let actions = ["i'm ", "i'll ", "i am ", "i will "].iter().filter_map(|start| Some(lower.split_once(start)?.1));
         let looks = actions.into_iter().any(|action| {
             let action = action.strip_prefix("going to ").unwrap_or(action);
-            starts_with_any(action, LOOKING)
+            let verb = action.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+            let verb = verb.strip_suffix("ing").or(verb.strip_suffix('e')).unwrap_or(verb);
+            LOOKING.contains(&verb) || begins(action, "see whether") || begins(action, "see if")
         });
         // An announcement decides only if it gives a reason; a condition does not; that there is a cause does not name it.
         let is_bare = announces(&lower, false) && !REASONS.iter().any(|part| lower.contains(part));
@@ -343,6 +344,9 @@ mod tests {
             ("The issue says that `net` needs to be rounded once.", false),
             ("I’ll check the current paths rather than rely on memory.", false),
             ("One more detail I'm verifying: the call must be in `target/`.", false),
+            ("I'll trace the call rather than guess where the rate comes from.", false),
+            ("I'll see if the cache helps, because the totals are slow.", false),
+            ("I am ready to keep the lock because two writers share it.", true),
             ("The problem is clear from the `log` of it.", false),
             ("I’ll update the branch, run the checks, and push the fix back to it.", false),
             ("Now update the page to record the decision rather than the choice.", false),
