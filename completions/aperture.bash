@@ -1552,7 +1552,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__fork)
-            opts="-s -C -h --at --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --at --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2508,7 +2508,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__add)
-            opts="-s -C -h --file --kind --user --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --file --kind --user --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2654,7 +2654,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__edit)
-            opts="-s -C -h --file --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --file --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2700,7 +2700,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__export)
-            opts="-o -s -C -h --format --output --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-o -n -s -C -h --format --output --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2754,7 +2754,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__forget)
-            opts="-s -C -h --everything --user --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --everything --user --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2796,7 +2796,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__init)
-            opts="-s -C -h --in-project --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --in-project --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2838,7 +2838,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__learn)
-            opts="-s -C -h --all --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --all --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2984,7 +2984,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__move)
-            opts="-s -C -h --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3026,7 +3026,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__pin)
-            opts="-s -C -h --off --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --off --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3068,7 +3068,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__review)
-            opts="-s -C -h --accept --reject --accept-tree --merge --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --accept --reject --accept-tree --merge --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3260,7 +3260,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__undo)
-            opts="-s -C -h --user --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --user --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -802,7 +802,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand fork" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand fork" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand fork" -l dry-run -d 'Report the fork, without writing it'
+complete -c aperture -n "__fish_aperture_using_subcommand fork" -s n -l dry-run -d 'Report the fork, without writing it'
 complete -c aperture -n "__fish_aperture_using_subcommand fork" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand fork" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand fork" -l no-pager -d 'Do not use a pager'
@@ -1000,7 +1000,7 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l user -d 'Into the tree of the user, for all projects'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -s n -l dry-run -d 'Print the change and write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l no-pager -d 'Do not use a pager'
@@ -1013,7 +1013,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -s n -l dry-run -d 'Print the change and write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -l no-pager -d 'Do not use a pager'
@@ -1027,7 +1027,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l everything -d 'All entries of the project; with --user, of the user'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l user -d 'With --everything: the tree of the user'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -s n -l dry-run -d 'Print the change and write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l no-pager -d 'Do not use a pager'
@@ -1040,7 +1040,7 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l off -d 'Unpin it'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -s n -l dry-run -d 'Print the change and write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l no-pager -d 'Do not use a pager'
@@ -1064,7 +1064,7 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l all -d 'Learn from the sessions of all projects, each into its own tree'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l dry-run -d 'Print the changes and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -s n -l dry-run -d 'Print the changes and write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l no-pager -d 'Do not use a pager'
@@ -1094,7 +1094,7 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l accept-tree -d 'Accept the tree in .aperture/memory/ of this repository as yours'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -s n -l dry-run -d 'Print the change and write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l no-pager -d 'Do not use a pager'
@@ -1120,7 +1120,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l dry-run -d 'Print the section and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -s n -l dry-run -d 'Print the section and write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l no-pager -d 'Do not use a pager'
@@ -1133,7 +1133,7 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l in-project -d 'In the project, for version control, instead of the data of aperture'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -s n -l dry-run -d 'Print the change and write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l no-pager -d 'Do not use a pager'
@@ -1145,7 +1145,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -s n -l dry-run -d 'Print the change and write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -l no-pager -d 'Do not use a pager'
@@ -1181,7 +1181,7 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l user -d 'The newest of the user\'s tree'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -s n -l dry-run -d 'Print the change and write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l no-pager -d 'Do not use a pager'

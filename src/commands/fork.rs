@@ -18,7 +18,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SELECTOR")]
     pub at: Option<String>,
     /// Report the fork, without writing it
-    #[arg(long)]
+    #[arg(short = 'n', long)]
     pub dry_run: bool,
 }
 

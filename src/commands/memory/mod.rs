@@ -81,7 +81,7 @@ pub enum Action {
         #[arg(long, value_name = "FILE")]
         file: Option<String>,
         /// Print the change and write nothing
-        #[arg(long)]
+        #[arg(short = 'n', long)]
         dry_run: bool,
     },
     /// Delete entries; they are not learned again
@@ -99,7 +99,7 @@ pub enum Action {
         #[arg(long, requires = "all")]
         user: bool,
         /// Print the change and write nothing
-        #[arg(long)]
+        #[arg(short = 'n', long)]
         dry_run: bool,
     },
     /// Put an entry into every composed text, before all others: at most 150 tokens
@@ -113,7 +113,7 @@ pub enum Action {
         #[arg(long)]
         off: bool,
         /// Print the change and write nothing
-        #[arg(long)]
+        #[arg(short = 'n', long)]
         dry_run: bool,
     },
     /// Print the evidence of an entry: quotes from its sessions
@@ -155,7 +155,7 @@ pub enum Action {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
         /// Print the section and write nothing
-        #[arg(long)]
+        #[arg(short = 'n', long)]
         dry_run: bool,
     },
     /// Create the tree of the project
@@ -166,7 +166,7 @@ pub enum Action {
         #[arg(long)]
         in_project: bool,
         /// Print the change and write nothing
-        #[arg(long)]
+        #[arg(short = 'n', long)]
         dry_run: bool,
     },
     /// Take over the entries of the directory that the project had before it was moved or renamed
@@ -177,7 +177,7 @@ pub enum Action {
         #[arg(value_name = "DIRECTORY")]
         from: PathBuf,
         /// Print the change and write nothing
-        #[arg(long)]
+        #[arg(short = 'n', long)]
         dry_run: bool,
     },
     /// List the operations
@@ -209,7 +209,7 @@ pub enum Action {
         #[arg(long, conflicts_with = "operation")]
         user: bool,
         /// Print the change and write nothing
-        #[arg(long)]
+        #[arg(short = 'n', long)]
         dry_run: bool,
     },
 }
@@ -252,7 +252,7 @@ pub struct AddArguments {
     #[arg(long)]
     pub user: bool,
     /// Print the change and write nothing
-    #[arg(long)]
+    #[arg(short = 'n', long)]
     pub dry_run: bool,
 }
 
@@ -263,7 +263,7 @@ pub struct LearnArguments {
     #[arg(long)]
     pub all: bool,
     /// Print the changes and write nothing
-    #[arg(long)]
+    #[arg(short = 'n', long)]
     pub dry_run: bool,
 }
 
@@ -317,6 +317,6 @@ pub struct ReviewArguments {
     #[arg(long, value_name = "ID", num_args = 1..=2, group = "decision")]
     pub merge: Vec<String>,
     /// Print the change and write nothing
-    #[arg(long, requires = "decision")]
+    #[arg(short = 'n', long, requires = "decision")]
     pub dry_run: bool,
 }

@@ -265,11 +265,13 @@ impl Node {
             }
             Node::Turns(range) => {
                 let last = reading.session.blocks.iter().map(|block| block.position.turn).max().unwrap_or_default();
-                if *range.start() > last { Err(SelectorError::NoSuchTurn { number: *range.start(), last }) } else { Ok(()) }
+                let is_absent = *range.start() == 0 || *range.start() > last;
+                if is_absent { Err(SelectorError::NoSuchTurn { number: *range.start(), last }) } else { Ok(()) }
             }
             Node::Tasks(range) => {
                 let last = reading.task_of(u32::MAX);
-                if *range.start() > last { Err(SelectorError::NoSuchTask { number: *range.start(), last }) } else { Ok(()) }
+                let is_absent = *range.start() == 0 || *range.start() > last;
+                if is_absent { Err(SelectorError::NoSuchTask { number: *range.start(), last }) } else { Ok(()) }
             }
             Node::Tool(pattern) if self.is_absent(pattern.glob().glob(), reading) => {
                 let (name, known) = (pattern.glob().glob(), tools(reading));

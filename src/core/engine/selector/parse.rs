@@ -84,7 +84,7 @@ impl<'a> Parser<'a> {
                 let inner = self.either()?;
                 if self.take(')') { Ok(inner) } else { Err(self.error("a ')' is missing".to_owned())) }
             }
-            Some('"') => Ok(Node::Topic(self.string()?)),
+            Some(quote @ ('"' | '\'')) => Ok(Node::Topic(self.string(quote)?)),
             Some('#') => {
                 self.at += 1;
                 let word = self.word();
@@ -129,14 +129,15 @@ impl<'a> Parser<'a> {
         SelectorError::UnknownName { nearest: Some(format!("path({name})")), name }
     }
 
-    fn string(&mut self) -> Result<String, SelectorError> {
+    /// Reads a text in quotes, which can be single ones.
+    fn string(&mut self, quote: char) -> Result<String, SelectorError> {
         let start = self.at + 1;
-        match self.text[start..].find('"') {
+        match self.text[start..].find(quote) {
             Some(length) => {
                 self.at = start + length + 1;
                 Ok(self.text[start..start + length].to_owned())
             }
-            None => Err(self.error("the closing '\"' is missing".to_owned())),
+            None => Err(self.error(format!("the closing '{quote}' is missing"))),
         }
     }
 
@@ -179,9 +180,10 @@ impl<'a> Parser<'a> {
 
     fn function(&mut self, name: &str) -> Result<Node, SelectorError> {
         self.space();
-        let quoted = self.peek() == Some('"');
-        let argument = if quoted {
-            self.string()?
+        let quote = self.peek().filter(|first| matches!(first, '"' | '\''));
+        let quoted = quote.is_some();
+        let argument = if let Some(quote) = quote {
+            self.string(quote)?
         } else {
             let rest = &self.text[self.at..];
             let end = rest.find(')').unwrap_or(rest.len());

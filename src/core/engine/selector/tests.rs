@@ -109,6 +109,8 @@ fn errors_say_where_and_what_instead() {
     fails("1 2", "unexpected '2' at column 3");
     fails("", "a selector is missing at column 1");
     fails("\"x", "the closing '\"' is missing at column 1");
+    fails("'x", "the closing ''' is missing at column 1");
+    fails("turn(0)", "there is no turn 0: the session has turns 1 to 3; to list the turns: aperture blocks --tree");
     fails("5..2", "'5..2' is neither a number nor a range like 10..20 at column 5; did you mean '2..5'?");
 }
 
@@ -120,6 +122,7 @@ fn commas_join() {
     check("turn(1, 3)", &[1, 2, 5, 6]);
     check("kind(tool_result, text) & 2..3", &[2, 3]);
     check("path(\"src/{auth,shop}/*.rs\") | path(src/{auth,shop}/*.rs)", &[2]);
+    check("path('src/{auth,shop}/*.rs') & tool('Read')", &[2]);
     fails("1,,2", "unexpected ',' at column 3");
     let all = |texts: &[&str]| Selector::parse_all(texts).and_then(|parsed| parsed.select(&reading()));
     assert_eq!(all(&["2,", "4", "5..6"]), Ok(vec![2, 4, 5, 6]));
