@@ -2,7 +2,7 @@
 
 use crate::app::{CommandError, Env, refusal};
 use crate::commands::change::pipeline::{is_live, open_in_client};
-use crate::commands::model::proposing::{Decision, follow, outcome, shown};
+use crate::commands::model::proposing::{Decision, blocks_at, follow, outcome, shown};
 use crate::commands::obey::{ObeyReport, ObeyedCommand};
 use crate::commands::{ModelAction, Request};
 use crate::engine::model_commands::read;
@@ -113,14 +113,14 @@ pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), Comman
     };
     decide(env, &arguments.which, arguments.dry_run, &check, &|store, session, proposal| {
         if arguments.dry_run {
-            return Ok(follow(env, &session.path, &approved_decision(proposal), &proposal.command, true));
+            return Ok(follow(env, &session.path, &approved_decision(env, session, proposal), &proposal.command, true));
         }
         // The lock prevents another run from treating this proposal as interrupted while it is executed.
         let _lock = env.lock(&session.path.join("obey"))?;
         if !store.begin(proposal.number)? {
             return Err(decided(session, proposal));
         }
-        let (outcome, change) = follow(env, &session.path, &approved_decision(proposal), &proposal.command, false);
+        let (outcome, change) = follow(env, &session.path, &approved_decision(env, session, proposal), &proposal.command, false);
         store.conclude(proposal.number, &outcome)?;
         Ok((outcome, change))
     })
@@ -132,7 +132,7 @@ fn refuse_open_session(env: &Env, session: &StoredSession, proposal: &Proposal) 
     if !is_live(env, &found) {
         return Ok(());
     }
-    let (_, change) = follow(env, &session.path, &approved_decision(proposal), &proposal.command, true);
+    let (_, change) = follow(env, &session.path, &approved_decision(env, session, proposal), &proposal.command, true);
     if change.is_some_and(|change| change.edits > 0) {
         let refused = open_in_client(&found);
         return Err(CommandError { source: refused.source.context(format!("cannot approve {}", proposal.number)), ..refused });
@@ -223,24 +223,30 @@ fn waiting(store: &Store, session: &StoredSession) -> Result<Vec<Proposal>, Comm
     Ok(proposals)
 }
 
-/// Returns the decision for an approved proposal: its request, on the blocks that it named when it was made. A command in the
-/// text of the model is parsed again.
-fn approved_decision(proposal: &Proposal) -> Decision {
+/// Returns the decision for an approved proposal: its request, on the blocks that it named when it was made, whatever their numbers are
+/// now. A command in the text of the model is parsed again.
+fn approved_decision(env: &Env, session: &StoredSession, proposal: &Proposal) -> Decision {
     let stored = |json: &String| Some(ModelAction::from_request(&serde_json::from_str::<Request>(json).ok()?)?.1);
     let action = match &proposal.request {
         Some(json) => stored(json),
         None => read(&proposal.command).map(|command| ModelAction::from(&command).in_turn(proposal.turn)),
     };
-    match action {
-        None => Decision::No(ProposalStatus::Refused, "this version cannot parse it".to_owned()),
-        Some(action) if proposal.blocks.is_empty() => Decision::CarryOut(action),
-        Some(action) => Decision::CarryOut(action.with_blocks(proposal.blocks.clone())),
+    let refused = |why: String| Decision::No(ProposalStatus::Refused, why);
+    let Some(action) = action else { return refused("this version cannot parse it".to_owned()) };
+    if proposal.blocks.is_empty() {
+        return Decision::CarryOut(action);
+    }
+    let workspace = workspace::found(session).map_err(Into::into).and_then(|found| env.read_as_wanted(found, &|_| false));
+    match workspace.map(|workspace| blocks_at(&workspace, &proposal.blocks)) {
+        Ok(Some(blocks)) => Decision::CarryOut(action.with_blocks(blocks)),
+        Ok(None) => refused("a block that it names is no longer in the session".to_owned()),
+        Err(error) => refused(error.source.root_cause().to_string()),
     }
 }
 
 fn row(env: &Env, session: &StoredSession, proposal: &Proposal) -> InboxRow {
     let (Outcome { status, answer, .. }, change) =
-        follow(env, &session.path, &approved_decision(proposal), &proposal.command, true);
+        follow(env, &session.path, &approved_decision(env, session, proposal), &proposal.command, true);
     InboxRow {
         number: proposal.number,
         session: session.session.clone(),

@@ -126,7 +126,7 @@ fn obey_with(env: &Env, message: Option<(&str, u64)>) -> Result<ObeyReport, Comm
         let before = spent(&store, session, written.turn)?;
         let decision = decide(env, &workspace, &written.request, written.block, before);
         let (Written { place, turn, text, .. }, now) = (&written, env.style.now.as_millisecond());
-        let blocks = &decision.blocks();
+        let blocks = &decision.blocks(&workspace);
         let number = match number {
             Some(number) => store.begin_recorded(number, blocks)?.then_some(number),
             None => {

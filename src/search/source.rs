@@ -152,7 +152,9 @@ impl Source {
                     let line = self.line(line.strip_suffix(b"\n").unwrap_or(&line));
                     // A later row tells if a prompt that waits is sent.
                     if events.is_empty() || position.has_waiting_prompts() || is_wanted(&line) {
-                        position.line(found.provider, &line, &mut |event| events.push(self.logged.masked(event)));
+                        position.line(found.provider, &line, self.logged.turns(), &mut |event| {
+                            events.push(self.logged.masked(event))
+                        });
                     }
                 }
                 SourceKind::Output(..) => {}

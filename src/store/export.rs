@@ -2,10 +2,10 @@
 
 use super::database::{SessionKey, Statements, Store, StoreError, StoredSession};
 use super::effects::{Effects, LoggedCompanion, insert_effects};
-use super::history::{TABLES, insert_snapshot};
+use super::history::{TABLES, insert_snapshot, insert_turn_numbers};
 use super::rows::insert;
 use super::values::{hexadecimal, keep};
-use crate::model::{Address, History, Operation, OperationId, Snapshot, words};
+use crate::model::{Address, History, JsonText, Key, Operation, OperationId, Snapshot, words};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,9 @@ struct SessionLine {
     values: usize,
     operations: usize,
     snapshots: usize,
+    /// The numbers of turns before operations moved them: the identity of the first row of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    turns: Vec<(String, u32)>,
 }
 
 /// A value as text, or as base64 if it is not UTF-8.
@@ -124,7 +127,10 @@ impl Store {
         let (mut history, mut effects) = (export.history.clone(), export.effects.clone());
         let path = self.sessions()?.into_iter().find(|stored| stored.key == key).map(|stored| stored.path).unwrap_or_default();
         let companions = effects.values_mut().flat_map(|effects| &mut effects.companions);
-        companions.for_each(|logged| logged.path = path.with_file_name("").join(&logged.path));
+        // They are in the directory of the session here, whatever the first part of their paths is.
+        companions.for_each(|logged| {
+            logged.path = logged.path.components().skip(1).fold(path.with_extension(""), |path, part| path.join(part));
+        });
         if relation(&known, &history) != Relation::Other {
             for (id, known) in self.effects(key, &known)? {
                 let Effects { block_edits, window, companions } = effects.remove(&id).unwrap_or_default();
@@ -138,11 +144,13 @@ impl Store {
             let named: Vec<String> = history.snapshots.iter().map(|snapshot| snapshot.name.clone()).collect();
             history.snapshots.extend(known.snapshots.iter().filter(|snapshot| !named.contains(&snapshot.name)).cloned());
             if known.last() > history.last() {
-                history.operations = known.operations;
+                (history.operations, history.turns) = (known.operations, known.turns);
+            } else if history.turns.is_empty() {
+                history.turns = known.turns;
             }
         }
         let transaction = self.writing()?;
-        for table in TABLES.map(|(table, _)| table).iter().chain(&["snapshots"]) {
+        for table in TABLES.map(|(table, _)| table).iter().chain(&["snapshots", "turn_numbers"]) {
             transaction.run(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         for (address, value) in &export.values {
@@ -157,6 +165,7 @@ impl Store {
         for snapshot in &history.snapshots {
             insert_snapshot(&transaction, key, snapshot)?;
         }
+        insert_turn_numbers(&transaction, key, &history.turns)?;
         Ok(transaction.commit()?)
     }
 
@@ -236,6 +245,7 @@ impl Export {
             values: self.values.len(),
             operations: self.history.operations.len(),
             snapshots: self.history.snapshots.len(),
+            turns: self.history.turns.iter().map(|(row, number)| (row.to_text(), *number)).collect(),
         };
         let mut packer = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
         let mut line = |line: &Line| jsonl::write(&mut packer, line).map_err(io::Error::other);
@@ -304,6 +314,9 @@ impl Export {
             return Err(damaged("lines are missing"));
         }
         check(&history, &all_effects, &values)?;
+        let turn = |(row, number): &(String, u32)| Some((Key::parse(row)?, *number));
+        let turns: Option<Vec<(Key, u32)>> = head.turns.iter().map(turn).collect();
+        history.turns = turns.ok_or_else(|| damaged("a number of a turn is unreadable"))?;
         let SessionLine { provider, session, project, path, .. } = head;
         Ok(Export { provider, session, project, path, history, effects: all_effects, values })
     }

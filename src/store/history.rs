@@ -150,10 +150,7 @@ impl Store {
     /// Records the numbers of turns, which stay when an operation adds or removes rows.
     pub fn record_turn_numbers(&self, key: SessionKey, turns: &[(Key, u32)]) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        for (turn, number) in turns {
-            let values = params![key.0, number, turn.0.to_le_bytes()];
-            transaction.run("INSERT OR IGNORE INTO turn_numbers VALUES (?1, ?2, seal(?3))", values)?;
-        }
+        insert_turn_numbers(&transaction, key, turns)?;
         Ok(transaction.commit()?)
     }
 
@@ -339,6 +336,12 @@ impl Store {
 
 fn missing(address: &Address) -> StoreError {
     StoreError::Damaged(format!("the original {} is missing", hexadecimal(address)))
+}
+
+/// Adds the numbers of turns that are not recorded yet.
+pub(super) fn insert_turn_numbers(connection: &Connection, key: SessionKey, turns: &[(Key, u32)]) -> rusqlite::Result<()> {
+    let sql = "INSERT OR IGNORE INTO turn_numbers VALUES (?1, ?2, seal(?3))";
+    turns.iter().try_for_each(|(turn, number)| connection.run(sql, params![key.0, number, turn.0.to_le_bytes()]).map(drop))
 }
 
 /// Sets a snapshot; one of the same name is moved.

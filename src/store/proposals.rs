@@ -22,7 +22,7 @@ pub struct NewProposal<'a> {
     pub turn: u32,
     /// The command as it was written in the text, or the command line of a tool call.
     pub command: &'a str,
-    /// The selector of its blocks; empty if it names none.
+    /// The addresses of its blocks; empty if it names none.
     pub blocks: &'a str,
     /// The request of a tool call, as JSON.
     pub request: Option<&'a str>,
@@ -52,7 +52,7 @@ impl Store {
         Ok(())
     }
 
-    /// Stores a command and the selector of its blocks as begun, and returns its number; `None` if it is stored already, in
+    /// Stores a command and its blocks as begun, and returns its number; `None` if it is stored already, in
     /// this session or in one that it was forked from. The result is durable.
     pub fn propose(
         &self,
@@ -156,7 +156,7 @@ impl Store {
         Ok(())
     }
 
-    /// Claims a recorded command for execution on the blocks of a selector; true if it was undecided. The claim is durable
+    /// Claims a recorded command for execution on its blocks; true if it was undecided. The claim is durable
     /// when this returns.
     pub fn begin_recorded(&self, number: ProposalNumber, blocks: &str) -> Result<bool, StoreError> {
         let sql = "UPDATE proposals SET status = 'begun', blocks = seal(?2) WHERE number = ?1 AND status = 'recorded'";

@@ -3,7 +3,7 @@
 use super::{Found, TracePosition};
 use crate::engine::blame::{BlamedFile, EditReader, FileEdit};
 use crate::fsio::{Disk, read_whole};
-use crate::planning::left_offsets;
+use crate::planning::{KeptTurns, left_offsets};
 use crate::provider::conventions;
 use crate::text::names::file_name;
 use std::io;
@@ -11,7 +11,7 @@ use std::io;
 /// Returns the edits of a file by a session, in the order of their results, without those of turns that the user left.
 pub fn file_edits(disk: &dyn Disk, found: &Found, file: &BlamedFile) -> io::Result<Vec<FileEdit>> {
     let bytes = read_whole(disk, &found.path)?;
-    let is_named = |name: &String| {
+    let is_named = |(name, _): &(String, i64)| {
         let name = file_name(name);
         // JSON may write other characters in several ways.
         let is_plain = name.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'/'));
@@ -36,7 +36,7 @@ fn edits_outside(found: &Found, bytes: &[u8], file: &BlamedFile, left: &[u64]) -
     let mut start = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let mut events = Vec::new();
-        position.line(found.provider, line.trim_ascii_end(), &mut |event| events.push(event));
+        position.line(found.provider, line.trim_ascii_end(), &KeptTurns::default(), &mut |event| events.push(event));
         if left.binary_search(&start).is_err() {
             let before = || found.provider.file_before_edit(line);
             events.into_iter().for_each(|event| reader.push(event, position.directory(), &before));

@@ -24,9 +24,9 @@ mod verify;
 mod writer;
 
 pub use crate::planning::{
-    Aim, Content, Conversion, DigestFold, Draft, Drafted, DriftKind, DriftedValue, EarlierRows, Fork, Inexact, KeptBlocks,
-    LogCheck, LoggedSession, ModelTexts, NOTE, Original, PlanError, Redacted, Repaired, Scope, SkipReason, Thinking, Undone,
-    archive, fold_into_digest, parse_changed, parse_chunk, shorten, shrink,
+    Aim, BoundBlocks, Content, Conversion, DigestFold, Draft, Drafted, DriftKind, DriftedValue, EarlierRows, Fork, Inexact,
+    KeptBlocks, LogCheck, LoggedSession, ModelTexts, NOTE, Original, PlanError, Redacted, Repaired, Scope, SkipReason, Thinking,
+    Undone, archive, are_renumbered_since, fold_into_digest, parse_changed, parse_chunk, shorten, shrink,
 };
 pub use apply::{Applied, ApplyError, apply, history, settle, temporary, was_done};
 pub use companions::{Companions, companions, find_beside_session, redact_companions, reverted, scan_companion, subagents};

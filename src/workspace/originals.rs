@@ -3,11 +3,11 @@
 use super::masked;
 use crate::engine::{self, Known};
 use crate::model::{Address, History, Key, TraceEvent};
-use crate::planning::{OriginalError, Originals, PlanCache, ReplacedValues};
+use crate::planning::{KeptTurns, OriginalError, Originals, PlanCache, ReplacedValues};
 use crate::provider::ProviderAdapter;
 use crate::store::{Cache, SessionKey, Store, StoreError};
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A store that several threads read.
 pub struct SharedStore(Mutex<Store>);
@@ -34,7 +34,10 @@ pub struct LoggedContents {
 struct Replaced {
     values: ReplacedValues,
     named: Known,
+    turns: KeptTurns,
 }
+
+static NO_TURNS: LazyLock<KeptTurns> = LazyLock::new(KeptTurns::default);
 
 impl LoggedContents {
     /// Returns those of a session with a log; contents that the store no longer has are left out.
@@ -44,14 +47,15 @@ impl LoggedContents {
 
     /// Returns those of a session without a log.
     pub fn without(named: Known) -> LoggedContents {
-        let replaced = Replaced { values: ReplacedValues::default(), named };
+        let replaced = Replaced { values: ReplacedValues::default(), named, turns: KeptTurns::default() };
         LoggedContents { log: None, read: OnceLock::from(Ok(replaced)) }
     }
 
     fn replaced(&self) -> Option<&Replaced> {
         let read = |(store, session): &(Arc<SharedStore>, SessionKey)| {
             let history = store.locked().history(*session)?;
-            Ok(Replaced { values: ReplacedValues::new(history.edits()), named: logged_credentials(&history) })
+            let (named, turns) = (logged_credentials(&history), KeptTurns::new(&history));
+            Ok(Replaced { values: ReplacedValues::new(history.edits()), named, turns })
         };
         let read = match &self.log {
             Some(log) => Some(self.read.get_or_init(|| read(log))),
@@ -73,6 +77,11 @@ impl LoggedContents {
     /// Returns the values that the log knows as credentials in the session.
     pub fn named(&self) -> Known {
         self.replaced().map_or_else(Known::default, |replaced| replaced.named.clone())
+    }
+
+    /// Returns the numbers that the turns had before operations moved them.
+    pub fn turns(&self) -> &KeptTurns {
+        self.replaced().map_or(&NO_TURNS, |replaced| &replaced.turns)
     }
 
     /// Returns a line of the file with its contents as they were.

@@ -7,7 +7,7 @@ use crate::model::{
     BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, TraceCall, TraceContent, TraceEvent, TraceResult, TurnOpenings,
     WaitingPrompts, starts_with_any,
 };
-use crate::planning::left_offsets;
+use crate::planning::{KeptTurns, left_offsets};
 use crate::provider::{OtherCalls, ParsedBlock, ProviderAdapter, conventions, scripted_commands};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,9 @@ pub struct TracePosition {
     blocks: u32,
     /// The number of the last turn: as in the analysis of a session, a prompt opens one, and a command that the model answers.
     turns: u32,
-    openings: TurnOpenings<()>,
+    /// The highest number of a turn so far.
+    highest: u32,
+    openings: TurnOpenings<Option<Key>>,
     waiting: WaitingPrompts,
     /// True if the client records prompts that it sends beside results in rows of their own.
     has_attachments: bool,
@@ -83,7 +85,8 @@ pub fn read_trace(
             break;
         }
         let start = position.end;
-        position.line(found.provider, &logged.line(found.provider, &line), &mut |event| take(start, logged.masked(event)));
+        let restored = logged.line(found.provider, &line);
+        position.line(found.provider, &restored, logged.turns(), &mut |event| take(start, logged.masked(event)));
         position.is_open = !is_finished;
         position.end += length;
     }
@@ -152,8 +155,9 @@ impl TracePosition {
         &self.directory
     }
 
-    /// Reads the next line of a file, without its line feed, and passes its events to `take`.
-    pub fn line(&mut self, provider: &dyn ProviderAdapter, line: &[u8], take: &mut dyn FnMut(TraceEvent)) {
+    /// Reads the next line of a file, without its line feed, and passes its events to `take`. `kept` are the numbers that turns had before
+    /// the operations of the log.
+    pub fn line(&mut self, provider: &dyn ProviderAdapter, line: &[u8], kept: &KeptTurns, take: &mut dyn FnMut(TraceEvent)) {
         self.lines += 1;
         let mut parsed = provider.parse(line);
         if provider.calls_tell_answers() {
@@ -177,8 +181,9 @@ impl TracePosition {
             _ => is_followed && row.prompt && !row.sidechain,
         };
         if !row.sidechain {
-            let opening = self.openings.read(row, parsed.has_words(), ());
-            self.turns += u32::from(opening.is_some());
+            let opening = self.openings.read(row, parsed.has_words(), row.id);
+            self.turns = opening.map_or(self.turns, |row| kept.number(row, self.highest));
+            self.highest = self.highest.max(self.turns);
         }
         self.has_attachments |= row.flags.any(Flags::ATTACHMENT);
         if let Some(Event::Queue(change)) = row.event.as_deref()
@@ -311,7 +316,7 @@ mod tests {
     fn check(rows: &[Value], expected: &[(PromptSource, &str)]) {
         let (mut position, mut found) = (TracePosition::default(), Vec::new());
         for row in rows {
-            position.line(by_name("claude-code").unwrap(), row.to_string().as_bytes(), &mut |event| {
+            position.line(by_name("claude-code").unwrap(), row.to_string().as_bytes(), &KeptTurns::default(), &mut |event| {
                 if let TraceContent::Prompt { text, source } = event.content {
                     found.push((source, text));
                 }
@@ -376,7 +381,8 @@ mod tests {
             (vec![prompt("a", ""), rewind], true),
         ] {
             let mut position = TracePosition::default();
-            rows.iter().for_each(|row| position.line(by_name("claude-code").unwrap(), row.to_string().as_bytes(), &mut |_| {}));
+            let (provider, kept) = (by_name("claude-code").unwrap(), KeptTurns::default());
+            rows.iter().for_each(|row| position.line(provider, row.to_string().as_bytes(), &kept, &mut |_| {}));
             assert_eq!(position.has_branches, expected, "{rows:?}");
         }
     }

@@ -468,6 +468,45 @@ fn a_rebase_and_a_new_name_keep_the_writers() {
 }
 
 #[test]
+fn an_earlier_name_counts_until_the_file_was_renamed() {
+    let Some(repository) = Repository::new() else { return };
+    let project = &repository.0.project;
+    Rows::new(SESSION, project).prompt("add up the cart").create("cart.rs", CART).save(&repository.0);
+    repository.commit(30, "cart.rs", CART);
+    repository.git(35, &["mv", "cart.rs", "basket.rs"]);
+    repository.git(36, &["commit", "-q", "-m", "rename"]);
+    // Another file with the old name.
+    let line = "let shipping_costs = weight * price_per_kilogram;\n";
+    Rows::new(OTHER, project).at(40).prompt("ship").create("cart.rs", line).save(&repository.0);
+    repository.commit(50, "cart.rs", line);
+    repository.commit(60, "basket.rs", &format!("{CART}{line}"));
+    assert_eq!(repository.lines(&["basket.rs"]), ["6#1", "6#1", "6#1", ""]);
+    assert_eq!(repository.lines(&["cart.rs"]), ["7#1"]);
+}
+
+#[test]
+fn a_path_that_ends_with_another_is_another_file() {
+    let Some(repository) = Repository::new() else { return };
+    let project = &repository.0.project;
+    let (one, two) = ("fn shipping(weight: u32) -> u32 {\n", "fn returns(weight: u32) -> u32 {\n");
+    let command = format!("cat > tests/src/a.rs <<'EOF'\n{one}EOF\ncat > ./src/a.rs <<'EOF'\n{two}EOF\n");
+    let rows = Rows::new(SESSION, project).prompt("write").call("Bash", json!({ "command": command }), "", false);
+    rows.save(&repository.0);
+    // The second line of the first file is a copy by hand.
+    repository.commit(30, "tests/src/a.rs", &format!("{one}{two}"));
+    repository.commit(31, "src/a.rs", two);
+    assert_eq!(
+        (repository.lines(&["tests/src/a.rs"]), repository.lines(&["src/a.rs"])),
+        (vec!["6#1".into(), String::new()], vec!["6#1".into()])
+    );
+    // Two files of which a name can be either.
+    let command = format!("cd tests && cat > src/a.rs <<'EOF'\n{one}EOF\ncd ../more && cat > src/a.rs <<'EOF'\n{two}EOF\n");
+    let rows = Rows::new(SESSION, project).prompt("write").call("Bash", json!({ "command": command }), "", false);
+    rows.save(&repository.0);
+    assert_eq!(repository.lines(&["tests/src/a.rs"]), ["", ""]);
+}
+
+#[test]
 fn sessions_of_other_places_of_the_project_count() {
     let Some(repository) = Repository::new() else { return };
     let project = &repository.0.project;

@@ -100,6 +100,12 @@ fn the_words_of_the_user_are_the_same_in_the_other_client() {
             assert_eq!(checked.code, 0, "{home} {id}: {}", checked.all());
             let back = sandbox.json(&["convert", new, "--to", &provider], "aperture.convert/1");
             assert_eq!(prompts(&sandbox, back["session"].as_str().unwrap()), again, "{home} {id}, back");
+            // The records of the first conversion are there, as often.
+            let records = |session: &Value| {
+                let text = sandbox.text(&["transcript", "--raw", "--client-texts", session.as_str().unwrap()]);
+                [text.matches("Call of ").count(), text.matches("Result of ").count()]
+            };
+            assert_eq!(records(&back["session"]), records(&report["session"]), "{home} {id}");
         }
     }
 }

@@ -232,6 +232,95 @@ fn a_file_is_shrunk_again_after_further_compactions() {
     }
 }
 
+/// Appends a text of the model to a session.
+fn say(path: &Path, text: &str) {
+    let file = fs::read_to_string(path).unwrap();
+    let rows = || file.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let last = rows().filter(|row| row["uuid"].is_string()).last().unwrap();
+    let row = json!({
+        "parentUuid": last["uuid"], "isSidechain": false, "uuid": identity(1_000 + rows().count()), "type": "assistant",
+        "sessionId": ID, "timestamp": "2026-11-20T12:00:00.000Z", "version": "2.1.330", "cwd": "/home/dev/shop",
+        "message": {"id": format!("msg_said_{}", rows().count()), "role": "assistant", "model": "claude-opus-5",
+            "content": [{"type": "text", "text": text}], "usage": {"input_tokens": 5000, "output_tokens": 50}},
+    });
+    fs::write(path, format!("{file}{row}\n")).unwrap();
+}
+
+/// Returns the status of each new command of the model, and its answer.
+fn obeyed(sandbox: &Sandbox) -> Vec<(String, String)> {
+    let report = sandbox.json(&["obey", "-s", ID], "aperture.obey/2");
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    report["commands"].as_array().unwrap().iter().map(|command| (text(&command["status"]), text(&command["answer"]))).collect()
+}
+
+/// Returns the number of the only block of a selector.
+fn number_of(sandbox: &Sandbox, selector: &str) -> u64 {
+    let report = sandbox.json(&["blocks", selector, "-s", ID], "aperture.blocks/2");
+    let [block] = report["blocks"].as_array().unwrap().as_slice() else { panic!("{report}") };
+    block["number"].as_u64().unwrap()
+}
+
+#[test]
+fn commands_of_the_model_are_about_the_blocks_that_it_named() {
+    let (sandbox, path) = sandbox_of(&compacted());
+    let result = "kind(tool_result) & window";
+    let (before, call) = (number_of(&sandbox, result), number_of(&sandbox, "kind(tool_use) & window"));
+    say(&path, &format!("@archive({before})\n@pin({call})"));
+    assert_eq!(obeyed(&sandbox).into_iter().map(|(status, _)| status).collect::<Vec<_>>(), ["waiting", "done"]);
+    // Written, but not read yet.
+    say(&path, &format!("@pin({before})\n@pin(kind(tool_result))"));
+    sandbox.text(&["shrink", ID]);
+    let after = number_of(&sandbox, result);
+    assert!(after < before);
+    let inbox = sandbox.json(&["inbox", "-s", ID], "aperture.inbox/2");
+    assert_eq!(inbox["proposals"][0]["change"]["changes"][0]["number"], after, "{inbox}");
+    let said = obeyed(&sandbox);
+    assert_eq!((said[0].0.as_str(), said[1].0.as_str()), ("refused", "done"), "{said:?}");
+    assert!(said[0].1.contains("numbered differently"), "{said:?}");
+    sandbox.text(&["undo", "-s", ID]);
+    sandbox.text(&["approve", "--pending", "-s", ID]);
+    assert_eq!((number_of(&sandbox, "archived"), number_of(&sandbox, "pinned")), (after, after - 1));
+    say(&path, &format!("@unpin({})", after - 1));
+    assert_eq!(obeyed(&sandbox)[0].0, "done", "the model pinned it");
+}
+
+#[test]
+fn a_command_of_the_model_about_a_block_that_is_gone_is_refused() {
+    let (sandbox, path) = sandbox_of(&compacted());
+    say(&path, &format!("@archive({})", number_of(&sandbox, "kind(tool_result) & window")));
+    assert_eq!(obeyed(&sandbox)[0].0, "waiting");
+    let text = fs::read_to_string(&path).unwrap();
+    let rest: String =
+        text.lines().filter(|line| !line.contains(r#""type":"tool_result""#)).map(|line| format!("{line}\n")).collect();
+    fs::write(&path, rest).unwrap();
+    let outcome = sandbox.run(&["approve", "--pending", "-s", ID]);
+    assert!(outcome.stdout.contains("a block that it names is no longer in the session"), "{}", outcome.all());
+}
+
+#[test]
+fn the_pin_of_the_user_stays_the_user_s_with_another_number() {
+    let (sandbox, path) = sandbox_of(&compacted());
+    let (result, call) = ("kind(tool_result) & window", "kind(tool_use) & window");
+    let pinned = number_of(&sandbox, result);
+    sandbox.text(&["pin", &pinned.to_string(), "-s", ID]);
+    say(&path, &format!("@pin({})", number_of(&sandbox, call)));
+    // The number that the block of the user has after the shrink.
+    let planned = {
+        let (other, path) = sandbox_of(&compacted());
+        say(&path, "done");
+        other.text(&["shrink", ID]);
+        number_of(&other, result)
+    };
+    say(&path, &format!("@pin({planned})"));
+    assert_eq!(obeyed(&sandbox).into_iter().map(|(status, _)| status).collect::<Vec<_>>(), ["done", "done"]);
+    sandbox.text(&["shrink", ID]);
+    assert_eq!(number_of(&sandbox, result), planned);
+    say(&path, &format!("@unpin({planned}) @unpin({})", planned - 1));
+    let said = obeyed(&sandbox);
+    assert_eq!((said[0].0.as_str(), said[1].0.as_str()), ("refused", "done"), "{said:?}");
+    assert!(said[0].1.contains("pinned by the user"), "{said:?}");
+}
+
 #[test]
 fn a_session_whose_rows_are_all_sent_in_order_is_refused() {
     let sandbox = Sandbox::of("codex-compaction");

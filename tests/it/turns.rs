@@ -200,6 +200,10 @@ fn a_turn_keeps_its_number_when_turns_are_removed_and_restored() {
     let shrunk = ids(&sandbox);
     assert_eq!(shrunk.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 13]);
     assert_eq!(shrunk.last(), before.last());
+    for form in [&["search", "answer 12"][..], &["search", "--literal", "answer 12"]] {
+        let found = sandbox.json(form, "aperture.search/1");
+        assert_eq!(found["sessions"][0]["turns"][0]["turn"], 13, "{found}");
+    }
     // Marks and selectors use the same numbers.
     sandbox.text(&["focus", "turn(13)"]);
     assert!(sandbox.text(&["blocks", "focused & turn(13)"]).contains("user"));

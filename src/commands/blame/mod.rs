@@ -193,6 +193,7 @@ pub fn wrote_last_commit(env: &Env, found: &Found) -> bool {
     let Some(repository) = Repository::of(env, &env.directory) else { return false };
     let (names, added) = repository.last_commit();
     let roots = std::iter::once(repository.root.clone()).chain(repository.trees());
+    let names = names.into_iter().map(|name| (name, i64::MAX)).collect();
     let file = BlamedFile { names, roots: roots.map(|root| slashed(&root.to_string_lossy())).collect() };
     let subagents = subagents(env.disk, found).unwrap_or_default();
     let edits = std::iter::once(found).chain(&subagents).filter_map(|found| file_edits(env.disk, found, &file).ok()).flatten();
@@ -212,9 +213,12 @@ fn roots(subject: &Subject<'_>) -> Vec<PathBuf> {
 }
 
 fn blamed(env: &Env, subject: &Subject<'_>, sources: &[Source]) -> BlamedFile {
-    let names = subject.lines.iter().filter_map(|line| Some(line.introduced.as_ref()?.name.clone()));
-    let mut names: BTreeSet<String> = names.filter(|name| !name.is_empty()).collect();
-    names.insert(subject.name.clone());
+    // A file that got an earlier name later is another one.
+    let mut names = vec![(subject.name.clone(), i64::MAX)];
+    let is_renamed = |line: &KnownLine| line.introduced.as_ref().is_some_and(|introduced| introduced.name != subject.name);
+    if let Some(repository) = subject.repository.as_ref().filter(|_| subject.lines.iter().any(is_renamed)) {
+        names.extend(repository.earlier_names(subject.revision.as_deref().unwrap_or("HEAD"), &subject.name));
+    }
     let mut roots = roots(subject);
     let known = roots.len();
     let directories: BTreeSet<&Path> = sources.iter().filter_map(|source| source.directory.as_deref()).collect();
@@ -235,7 +239,7 @@ fn blamed(env: &Env, subject: &Subject<'_>, sources: &[Source]) -> BlamedFile {
         roots.extend(root.map(Path::to_owned));
     }
     let text = |path: &PathBuf| slashed(&path.to_string_lossy());
-    BlamedFile { names: names.into_iter().collect(), roots: roots.iter().map(text).collect() }
+    BlamedFile { names, roots: roots.iter().map(text).collect() }
 }
 
 /// Returns the edits of the file by all sessions, by time, each once; not those without a time, which no commit can be compared with.

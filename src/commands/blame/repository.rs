@@ -86,6 +86,20 @@ impl<'a> Repository<'a> {
         parsed.collect()
     }
 
+    /// Returns the earlier names of a file in the history of a commit, each with the end of the second in which it was renamed.
+    pub fn earlier_names(&self, commit: &str, name: &str) -> Vec<(String, i64)> {
+        let form = ["-c", "core.quotePath=false", "log", "--follow", "--diff-filter=R", "--name-status", "--format=%at"];
+        let listed = self.git(&[&form[..], &[commit, "--", name]].concat()).unwrap_or_default();
+        let (mut names, mut until) = (Vec::new(), None);
+        for line in String::from_utf8_lossy(&listed).lines() {
+            match line.split('\t').collect::<Vec<_>>()[..] {
+                [_, earlier, _] => names.extend(until.map(|until| (earlier.to_owned(), until))),
+                _ => until = end_of_second(line).or(until),
+            }
+        }
+        names
+    }
+
     /// Returns the names of the files that the last commit changed, and the lines that it added to them.
     pub fn last_commit(&self) -> (Vec<String>, BTreeSet<String>) {
         let read = |form: &[&str]| {

@@ -7,7 +7,7 @@ use super::run::Memories;
 use crate::app::CommandError;
 use crate::engine::label;
 use crate::engine::memory::words::plain_words;
-use crate::model::{Memory, MemoryKind, Sighting, id_starts_with};
+use crate::model::{Block, BlockNumber, Key, Memory, MemoryKind, Sighting, id_starts_with};
 use crate::workspace::{Found, Workspace, find_in_folder};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,29 +68,40 @@ fn missing(sighting: &Sighting, session: &str, reason: &str) -> MemoryQuote {
 
 fn quote(workspace: &Workspace<'_>, sighting: &Sighting, memory: &Memory) -> MemoryQuote {
     let id = &workspace.location.id;
-    let Some(block) = workspace.reading.block(sighting.block) else {
+    let Some(block) = sighted(workspace, sighting) else {
         return missing(sighting, id, "the session has no such block any more");
     };
     let content =
         workspace.contents(&[block.number]).ok().and_then(|mut contents| contents.pop()).map(|content| content.readable);
-    if let Some(prompt) = queued(workspace, sighting, content.as_deref().unwrap_or_default(), &memory.text) {
+    if let Some(prompt) = queued(workspace, block.number, content.as_deref().unwrap_or_default(), &memory.text) {
         let (quote, label) = (Some(excerpt(&prompt, &memory.text)), Some(QUEUED.to_owned()));
-        return MemoryQuote { session: id.clone(), block: sighting.block, time: block.timestamp, label, quote, missing: None };
+        return MemoryQuote { session: id.clone(), block: block.number, time: block.timestamp, label, quote, missing: None };
     }
     let quote = content.map(|content| excerpt(&content, &memory.text));
     let reason = quote.is_none().then(|| "the content of the block cannot be read".to_owned());
     let label = label(block);
     let is_quote = label.starts_with('"');
     let label = Some(if is_quote { block.role.name().to_owned() } else { label });
-    MemoryQuote { session: id.clone(), block: sighting.block, time: block.timestamp, label, quote, missing: reason }
+    MemoryQuote { session: id.clone(), block: block.number, time: block.timestamp, label, quote, missing: reason }
 }
 
-/// Returns the prompt, typed while the agent worked and recorded in no block, that has more words of a text than the block which a sighting
-/// names: the one that it follows.
-fn queued(workspace: &Workspace<'_>, sighting: &Sighting, content: &str, text: &str) -> Option<Box<str>> {
+/// Returns the block of a sighting, by its row: blocks can be numbered differently since. A row that the client does not name is known by
+/// the block alone.
+fn sighted<'w>(workspace: &'w Workspace<'_>, sighting: &Sighting) -> Option<&'w Block> {
+    let session = &workspace.reading.session;
+    let row = Key::from_text(&sighting.row);
+    let is_there = |block: &&Block| session.rows[block.row as usize].id == Some(row);
+    let is_named = !sighting.row.is_empty() && !sighting.row.starts_with('L');
+    let numbered = workspace.reading.block(sighting.block).filter(|block| !is_named || is_there(block));
+    numbered.or_else(|| session.blocks.iter().find(|block| is_named && is_there(block)))
+}
+
+/// Returns the prompt, typed while the agent worked and recorded in no block, that has more words of a text than the block of a
+/// sighting: the one that it follows.
+fn queued(workspace: &Workspace<'_>, block: BlockNumber, content: &str, text: &str) -> Option<Box<str>> {
     let words: BTreeSet<String> = plain_words(text).collect();
     let common = |other: &str| plain_words(other).collect::<BTreeSet<_>>().intersection(&words).count();
-    let queued = workspace.reading.session.queued_words().into_iter().filter(|(before, _)| *before >= sighting.block);
+    let queued = workspace.reading.session.queued_words().into_iter().filter(|(before, _)| *before >= block);
     let known = common(content);
     let better = queued.map(|(_, prompt)| (common(&prompt), prompt)).filter(|(common, _)| *common > known);
     // The first of several.

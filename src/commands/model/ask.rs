@@ -1,6 +1,6 @@
 //! Handles model commands that arrive as tool calls, under the same policy and with the same inbox as commands in its text.
 
-use super::proposing::{Decision, ModelRequest, carry_out, decide, outcome};
+use super::proposing::{Decision, ModelRequest, addresses_of, carry_out, decide, outcome};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::change::pipeline::{is_live, open_in_client};
 use crate::commands::memory::{self, MemoryChangeReport};
@@ -101,7 +101,7 @@ fn keep(
     }
     let json =
         serde_json::to_string(&request).map_err(|error| CommandError::new(ErrorKind::Internal, anyhow::Error::from(error)))?;
-    let blocks = action.blocks().join(", ");
+    let blocks = addresses_of(workspace, action);
     let proposal = NewProposal { place, turn, command: &line, blocks: &blocks, request: Some(&json) };
     let number = store.propose(session, &proposal, env.style.now.as_millisecond())?;
     let number = number.ok_or_else(|| refused(anyhow!("the same call was made already")))?;

@@ -38,7 +38,7 @@ pub fn obey_call(env: &Env, id: &str, input: &str) -> Result<String, CommandErro
         let asked = command.command.map(ModelRequest::from);
         let decision = decide(env, &workspace, &asked, BlockNumber::MAX, spent(&store, session, turn)?);
         let place = CommandPlace { row, block: 0, offset: command.place.start as u32 };
-        let proposal = NewProposal { place, turn, command: &text, blocks: &decision.blocks(), request: None };
+        let proposal = NewProposal { place, turn, command: &text, blocks: &decision.blocks(&workspace), request: None };
         let Some(number) = store.propose(session, &proposal, env.style.now.as_millisecond())? else {
             answers.push(answer(&text, &outcome(ProposalStatus::Refused, "the same call was made already"), false));
             continue;

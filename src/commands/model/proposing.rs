@@ -5,15 +5,15 @@ use crate::commands::change::pipeline::is_live;
 use crate::commands::recall::{self, search_only};
 use crate::commands::{self, Change, ChangeOptions, ModelAction, memory};
 use crate::engine::model_commands::{Malformed, ModelCommand, Named, find, ranges, resolve};
-use crate::engine::{self, Permission, Spent};
+use crate::engine::{self, Permission, Selector, SelectorError, Spent};
 use crate::model::{
-    Actor, Block, BlockKind, BlockNumber, CommandPlace, FENCE, Flags, History, Key, Level, MarkKind, ProposalStatus, Role, Verb,
-    Zone,
+    Actor, Block, BlockKind, BlockNumber, CommandPlace, FENCE, Flags, Key, Level, MarkAddress, MarkKind, ProposalStatus, Role,
+    Verb, Zone,
 };
 use crate::output::{ChangeReport, plural};
 use crate::store::Outcome;
 use crate::text::cut::one_line;
-use crate::workspace::{Found, Workspace};
+use crate::workspace::{BoundBlocks, Found, Workspace, are_renumbered_since};
 use std::path::{Path, PathBuf};
 
 /// The maximum size of an answer to a command, in bytes.
@@ -144,12 +144,32 @@ impl Decision {
         matches!(self, Decision::CarryOut(ModelAction::Recall(_)))
     }
 
-    pub fn blocks(&self) -> String {
+    /// Returns the blocks of its action as a proposal remembers them.
+    pub fn blocks(&self, workspace: &Workspace<'_>) -> String {
         match self {
-            Decision::CarryOut(action) | Decision::Wait(action, _) => action.blocks().join(", "),
+            Decision::CarryOut(action) | Decision::Wait(action, _) => addresses_of(workspace, action),
             Decision::No(..) => String::new(),
         }
     }
+}
+
+/// Returns the addresses of the blocks of an action, as JSON: their numbers can change until it is executed. Empty if it names none.
+pub fn addresses_of(workspace: &Workspace<'_>, action: &ModelAction) -> String {
+    let reading = &workspace.reading;
+    let selected = Selector::parse_all(action.blocks()).and_then(|blocks| blocks.select(reading)).unwrap_or_default();
+    let bound = BoundBlocks::new(&reading.session, &workspace.history);
+    let blocks = selected.iter().filter_map(|number| bound.address(reading.block(*number)?));
+    let addresses: Vec<MarkAddress> = blocks.collect();
+    if addresses.is_empty() { String::new() } else { serde_json::to_string(&addresses).unwrap_or_default() }
+}
+
+/// Returns the blocks at addresses, as a selector of their present numbers; `None` if one of them is no longer there.
+pub fn blocks_at(workspace: &Workspace<'_>, addresses: &str) -> Option<String> {
+    let addresses: Vec<MarkAddress> = serde_json::from_str(addresses).ok()?;
+    let bound = BoundBlocks::new(&workspace.reading.session, &workspace.history);
+    let numbers: Option<Vec<BlockNumber>> =
+        addresses.iter().map(|address| Some(bound.place(address)? as BlockNumber + 1)).collect();
+    numbers.map(|numbers| ranges(&numbers))
 }
 
 /// Decides about a command. Blocks from `before` on are out of its scope; `spent` are the executed commands of its turn.
@@ -173,6 +193,11 @@ pub fn decide(
     }
     let is_search = verb == Verb::Recall && matches!(names[..], [Named::Words(_)]);
     if !is_search && !names.is_empty() {
+        if names_old_numbers(names, workspace, before) {
+            return refused(
+                "blocks are numbered differently since it was written; name them by their present numbers".to_owned(),
+            );
+        }
         let named = resolve(names, &workspace.reading, before).map_err(|unresolved| unresolved.to_string());
         match named.and_then(|blocks| allowed(verb, blocks, workspace)) {
             Ok(blocks) => action = action.with_blocks(ranges(&blocks)),
@@ -193,13 +218,27 @@ pub fn decide(
     Decision::CarryOut(action)
 }
 
+/// Returns true if a command names blocks by numbers of before an operation renumbered them. `block` holds the command.
+fn names_old_numbers(names: &[Named], workspace: &Workspace<'_>, block: BlockNumber) -> bool {
+    let reading = &workspace.reading;
+    let numbered = |named: &Named| match named {
+        Named::Selector(text) => Selector::parse(text).is_ok_and(|selector| {
+            let is_absent = || matches!(selector.select(reading), Err(SelectorError::NoSuchBlock { .. }));
+            !selector.named(reading).is_empty() || is_absent()
+        }),
+        Named::Words(_) => false,
+    };
+    let row = reading.block(block).map(|block| block.row);
+    row.is_some_and(|row| are_renumbered_since(&reading.session, &workspace.history, row)) && names.iter().any(numbered)
+}
+
 /// Returns the blocks without those that only the user may change: the model cannot unpin or unfocus blocks that the user marked,
 /// and cannot replace marked blocks. The rule that marked blocks are not shortened applies to everyone and is checked elsewhere.
 fn allowed(verb: Verb, blocks: Vec<BlockNumber>, workspace: &Workspace<'_>) -> Result<Vec<BlockNumber>, String> {
     let reading = &workspace.reading;
     let held = |number: &BlockNumber| {
         let block = reading.block(*number)?;
-        let by_user = |kind| marked_by_user(&workspace.history, *number, kind);
+        let by_user = |kind| marked_by_user(workspace, *number, kind);
         match verb {
             Verb::Unpin if block.pin.is_some() && by_user(MarkKind::Pin) => {
                 Some("was pinned by the user; only the user can unpin it")
@@ -221,13 +260,13 @@ fn allowed(verb: Verb, blocks: Vec<BlockNumber>, workspace: &Workspace<'_>) -> R
 }
 
 /// Returns true if the user set a mark on a block since it last had none, even if the model moved the mark later.
-fn marked_by_user(history: &History, number: BlockNumber, kind: MarkKind) -> bool {
-    let marks = history
-        .operations
-        .iter()
-        .rev()
-        .flat_map(|operation| operation.marks.iter().rev().map(move |mark| (operation.actor, mark)));
-    let marks = marks.filter(|(_, mark)| mark.kind == kind && mark.number == number);
+fn marked_by_user(workspace: &Workspace<'_>, number: BlockNumber, kind: MarkKind) -> bool {
+    let marks = BoundBlocks::new(&workspace.reading.session, &workspace.history).marks();
+    let of_block = marks.iter().filter(|(place, _, of, _)| *place + 1 == number as usize && *of == kind);
+    let addresses: Vec<MarkAddress> = of_block.map(|(_, address, ..)| *address).collect();
+    let operations = workspace.history.operations.iter().rev();
+    let marks = operations.flat_map(|operation| operation.marks.iter().rev().map(move |mark| (operation.actor, mark)));
+    let marks = marks.filter(|(_, mark)| mark.kind == kind && addresses.contains(&mark.address));
     let mut actors = marks.take_while(|(_, mark)| mark.after.is_some()).map(|(actor, _)| actor).peekable();
     // A mark without a log entry is not the model's.
     actors.peek().is_none() || actors.any(|actor| actor != Actor::Model)

@@ -36,7 +36,7 @@ pub use flags::Flags;
 pub use history::{History, Snapshot};
 pub use housekeeping::{FENCE, Housekeeping, PromptNotes};
 pub use json::{As, Estimated, JsonOf, Measured, Time, json_forms};
-pub use key::{Key, as_text};
+pub use key::{JsonText, Key, as_text};
 pub use life_cycle::{Level, Outdated, Pin, Position, State, Usefulness, Zone};
 pub use media::{Document, Image, ImageFormat, Media, MediaFault, NO_MEDIA};
 pub use memory::{

@@ -107,7 +107,7 @@ pub struct Proposal {
     pub command: String,
     /// The request of a tool call, as JSON; `None` for a command in the text, and for calls of earlier versions.
     pub request: Option<String>,
-    /// Its blocks, as a selector of numbers; empty if it names none.
+    /// The addresses of its blocks, as JSON; empty if it names none. Earlier versions stored a selector of numbers.
     pub blocks: String,
     pub status: ProposalStatus,
     pub answer: String,

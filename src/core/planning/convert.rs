@@ -5,7 +5,7 @@ use super::draft::{NOTE, uuid};
 use super::fold::SUMMARY;
 use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Event, Role};
-use crate::provider::{NewRow, NewSession, NewText, ProviderAdapter};
+use crate::provider::{NewRow, NewSession, NewText, ProviderAdapter, RECORD};
 use std::borrow::Cow;
 
 /// A session to convert: the blocks of its window in the order of requests, with their contents.
@@ -25,7 +25,7 @@ pub struct Conversion {
     pub rows: usize,
     pub prompts: usize,
     pub answers: usize,
-    /// Calls of tools and their results, as texts.
+    /// Calls of tools and their results, as texts, and such records of an earlier conversion.
     pub records: usize,
     /// Images and documents, which are not converted.
     pub media: usize,
@@ -96,6 +96,12 @@ fn texts<'a>(source: &ConversionSource<'a>, conversion: &mut Conversion) -> Vec<
                 let name = block.tool.as_ref().map_or("a tool", |tool| &tool.name);
                 let verb = if block.error { "Error of" } else { "Result of" };
                 records.push(format!("{verb} {name}:\n{}", text.trim_end()));
+            }
+            _ if &*block.label == RECORD => {
+                conversion.records += 1;
+                let tagged =
+                    text.trim().strip_prefix(&format!("<{RECORD}>")).and_then(|text| text.strip_suffix(&format!("</{RECORD}>")));
+                records.push(tagged.unwrap_or(text).trim().to_owned());
             }
             _ if is_story(source, block) => records.push(text.trim_end().to_owned()),
             _ => {}

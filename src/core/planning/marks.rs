@@ -16,30 +16,17 @@ pub fn apply(reading: &mut Analysis, history: &History, focus_turns: u32) {
     let turn = reading.last_turn();
     let session = &mut reading.session;
     let mut words: Vec<(u32, &String)> = Vec::new();
-    let addresses = Addresses::new(session);
-    let first: Vec<u32> = first_blocks(session);
-    let mut by_content: FxHashMap<Key, usize> = FxHashMap::default();
-    if !history.marks.is_empty() {
-        for (place, block) in session.blocks.iter().enumerate().filter(|(_, block)| block.bytes > 0) {
-            by_content.insert(block.hash, place);
-        }
-    }
-    for (address, kind, value) in &history.marks {
-        let there =
-            addresses.row(address.row).and_then(|row| first.get(row as usize)).map(|first| (first + address.index) as usize);
-        let there = there.filter(|place| session.blocks.get(*place).is_some_and(|block| is_same(block, address, history)));
-        let Some(block) =
-            there.or_else(|| by_content.get(&address.content).copied()).and_then(|place| session.blocks.get_mut(place))
-        else {
-            continue;
-        };
+    let bound = BoundBlocks::new(session, history);
+    let (marks, changes) = (bound.marks(), last_changes(&bound.addresses, &bound.first, history));
+    for (place, _, kind, value) in marks {
+        let Some(block) = session.blocks.get_mut(place) else { continue };
         match kind {
             MarkKind::Pin => block.pin = Some(Pin::from_mark(value)),
             MarkKind::Housekeeping => words.push((block.position.turn, value)),
             MarkKind::Focus => block.focused = value.parse::<u32>().is_ok_and(|since| turn < since.saturating_add(focus_turns)),
         }
     }
-    for (place, change) in last_changes(&addresses, &first, history) {
+    for (place, change) in changes {
         if let Some(block) = session.blocks.get_mut(place) {
             block.reason = change.reason.as_str().into();
             block.changed_elsewhere = block.marker.map_or(Level::Original, |marker| marker.level) != change.level_after;
@@ -49,6 +36,50 @@ pub fn apply(reading: &mut Analysis, history: &History, focus_turns: u32) {
         if let Some(turn) = reading.turns.iter_mut().find(|turn| turn.number == number) {
             turn.housekeeping = serde_json::from_str(value).ok();
         }
+    }
+}
+
+/// The blocks of a session by the addresses of marks, which stay when blocks are numbered differently.
+pub struct BoundBlocks<'s, 'h> {
+    session: &'s Session,
+    history: &'h History,
+    addresses: Addresses,
+    /// The index of the first block of each row.
+    first: Vec<u32>,
+}
+
+impl<'s, 'h> BoundBlocks<'s, 'h> {
+    pub fn new(session: &'s Session, history: &'h History) -> BoundBlocks<'s, 'h> {
+        BoundBlocks { session, history, addresses: Addresses::new(session), first: first_blocks(session) }
+    }
+
+    /// Returns the address of a block.
+    pub fn address(&self, block: &Block) -> Option<MarkAddress> {
+        Some(MarkAddress { row: self.addresses.any(block.row)?, index: block.index, content: block.hash })
+    }
+
+    /// Returns the index of the block at an address. It must be the same one: its content is the same, or only aperture changed it.
+    pub fn place(&self, address: &MarkAddress) -> Option<usize> {
+        let first = *self.first.get(self.addresses.row(address.row)? as usize)?;
+        let place = (first + address.index) as usize;
+        let block = self.session.blocks.get(place).filter(|block| self.addresses.any(block.row) == Some(address.row))?;
+        let is_changed = || self.history.edits_of(address.row, address.index).next().is_some();
+        (block.hash == address.content || is_changed()).then_some(place)
+    }
+
+    /// Returns the marks in force, each with the index of its block.
+    pub fn marks(&self) -> Vec<(usize, MarkAddress, MarkKind, &'h String)> {
+        let marks = &self.history.marks;
+        let mut by_content: FxHashMap<Key, usize> = FxHashMap::default();
+        if !marks.is_empty() {
+            let blocks = self.session.blocks.iter().enumerate().filter(|(_, block)| block.bytes > 0);
+            by_content.extend(blocks.map(|(place, block)| (block.hash, place)));
+        }
+        let placed = marks.iter().filter_map(|(address, kind, value)| {
+            let place = self.place(address).or_else(|| by_content.get(&address.content).copied())?;
+            Some((place, *address, *kind, value))
+        });
+        placed.collect()
     }
 }
 
@@ -95,11 +126,6 @@ pub fn is_bill_changed(reading: &Analysis, history: &History) -> bool {
         edits().next().map(|edit| edit.before) != edits().next_back().map(|edit| edit.after)
     };
     (0..rows.len() as u32).filter(same).any(changed)
-}
-
-/// Returns true if a block is still the marked one: its content is the same, or only aperture changed it.
-fn is_same(block: &Block, address: &MarkAddress, history: &History) -> bool {
-    block.hash == address.content || history.edits_of(address.row, address.index).next().is_some()
 }
 
 /// Returns the index of the first block of each row.

@@ -40,12 +40,12 @@ pub use draft::{Draft, Drafted, ModelTexts, NOTE, Original, PlanSource, Redacted
 pub use error::PlanError;
 pub use fork::{Fork, fork};
 pub use log_check::{DriftKind, DriftedValue, LogCheck, LoggedSession};
-pub use marks::{apply as apply_marks, is_bill_changed, logged_costs};
+pub use marks::{BoundBlocks, apply as apply_marks, is_bill_changed, logged_costs};
 pub use originals::{OriginalError, Originals};
 pub use parse::{EarlierRows, left_offsets, parse_changed, parse_chunk, parse_session};
 pub use revision::Revision;
 pub use rows::{MemoryRows, Rows, pass};
 pub use shorten::{Aim, KeptBlocks, PlanCache, Scope, shorten, shrink};
 pub use splice::{Splice, SpliceError, splice};
-pub use turn_numbers::{keep_turn_numbers, moves_turns, turn_numbers};
+pub use turn_numbers::{KeptTurns, are_renumbered_since, keep_turn_numbers, moves_turns, turn_numbers};
 pub use way::{Inexact, Undone};

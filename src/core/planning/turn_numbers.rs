@@ -1,7 +1,7 @@
-//! Numbers of turns that stay when rows are added or removed.
+//! Numbers of turns, which stay when rows are added or removed, and of blocks, which do not.
 
 use crate::engine::Analysis;
-use crate::model::{History, Key, Plan, Role, Slot, Turn};
+use crate::model::{History, Key, LoggedEdit, Operation, OperationKind, Plan, Role, Session, Slot, Turn};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -12,8 +12,42 @@ pub fn turn_numbers(reading: &Analysis) -> Vec<(Key, u32)> {
 
 /// Returns true if a plan can change the places of turns in the file.
 pub fn moves_turns(plan: &Plan) -> bool {
-    let is_of_rows = |slot| matches!(slot, Slot::Line | Slot::Ahead | Slot::Break(_));
     plan.slots().any(|(slot, ..)| is_of_rows(slot)) || plan.reversal.as_ref().is_some_and(|reversal| !reversal.hunks.is_empty())
+}
+
+fn is_of_rows(slot: Slot) -> bool {
+    matches!(slot, Slot::Line | Slot::Ahead | Slot::Break(_))
+}
+
+/// Returns true if an operation since a row was written could change the numbers of the blocks before it. A change adds rows at the end
+/// only.
+pub fn are_renumbered_since(session: &Session, history: &History, row: u32) -> bool {
+    let is_added = |kind, edit: &LoggedEdit| kind == OperationKind::Change && edit.slot == Slot::Line && edit.before.is_none();
+    let renumbers =
+        |operation: &&Operation| operation.edits.iter().any(|edit| is_of_rows(edit.slot) && !is_added(operation.kind, edit));
+    let last = |operation: &Operation| session.rows.iter().rposition(|row| row.id.is_some() && row.id == operation.last_row);
+    history.operations.iter().filter(renumbers).filter_map(last).any(|last| row as usize <= last)
+}
+
+/// The numbers that turns had before operations moved them, for a reader of rows in file order.
+#[derive(Clone, Debug, Default)]
+pub struct KeptTurns {
+    numbers: FxHashMap<Key, u32>,
+    last: u32,
+}
+
+impl KeptTurns {
+    pub fn new(history: &History) -> KeptTurns {
+        // Of a row that repeats, the first.
+        let numbers = history.turns.iter().rev().copied().collect();
+        KeptTurns { numbers, last: history.turns.iter().map(|(_, number)| *number).max().unwrap_or_default() }
+    }
+
+    /// Returns the number of the turn that begins at a row with an identity, after turns of numbers up to `highest`.
+    pub fn number(&self, row: Option<Key>, highest: u32) -> u32 {
+        let Some(row) = row else { return highest + 1 };
+        self.numbers.get(&row).copied().unwrap_or(highest.max(self.last) + 1)
+    }
 }
 
 /// Gives each turn the number that it had before the operations of the log. Turns without one follow the highest number.

@@ -105,7 +105,7 @@ pub use requests::{
     session_lines,
 };
 pub use response::{CallFilter, RefusalCause, Reply, ResponseContent, ResponseForm, ResponseReader, WithheldCall};
-pub use rewriter::{Billing, ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, Rewriter};
+pub use rewriter::{Billing, ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, RECORD, Rewriter};
 pub use route::{Launch, REDIRECTED, Redirection, Route, redirection};
 pub use words::OtherCalls;
 

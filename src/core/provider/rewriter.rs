@@ -154,7 +154,7 @@ pub struct Opening {
 }
 
 /// The name of a [`NewText::Record`] in the rows of a client: a label or a tag.
-pub(super) const RECORD: &str = "tool_record";
+pub const RECORD: &str = "tool_record";
 
 /// A text of a conversation, apart from the format of its session.
 #[derive(Clone, Debug, PartialEq, Eq)]

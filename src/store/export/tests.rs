@@ -82,7 +82,7 @@ fn export() -> Export {
         session: "S".to_owned(),
         project: "-p".to_owned(),
         path: "/p/S.jsonl".to_owned(),
-        history: History { operations: vec![operation], snapshots, ..History::default() },
+        history: History { operations: vec![operation], snapshots, turns: vec![(Key(7), 1), (Key(8), 4)], ..History::default() },
         effects: [(2, Effects { block_edits: vec![block_edit], window: Some(window), companions: vec![companion] })].into(),
         values: [before, after].into_iter().map(|value| (hash(&value), value)).collect(),
     }
@@ -100,6 +100,27 @@ fn an_export_names_no_file_outside_of_the_directory_of_the_session() {
         outside.effects.get_mut(&2).unwrap().companions[0].path = path.into();
         assert!(Export::unpack(&outside.pack().unwrap()).is_err(), "{path}");
     }
+}
+
+#[test]
+fn an_import_writes_into_the_directory_of_the_session_and_keeps_the_numbers_of_turns() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path()).unwrap();
+    let key = store.register("claude-code", "S", Path::new("/home/p/S.jsonl"), "-p").unwrap();
+    for path in ["S/tool-results/a.txt", "memory/tool-results/a.txt"] {
+        let mut export = export();
+        export.path = "/p/memory.jsonl".to_owned();
+        export.effects.get_mut(&2).unwrap().companions[0].path = path.into();
+        store.take_over(key, &export).unwrap();
+        let paths: Vec<PathBuf> = store.companions(key).unwrap().into_iter().map(|logged| logged.path).collect();
+        assert_eq!(paths, [Path::new("/home/p/S/tool-results/a.txt")]);
+        assert_eq!(store.history(key).unwrap().turns, export.history.turns);
+    }
+    // An export of an earlier version has no numbers of turns.
+    let mut earlier = export();
+    earlier.history.turns.clear();
+    store.take_over(key, &earlier).unwrap();
+    assert_eq!(store.history(key).unwrap().turns, export().history.turns);
 }
 
 #[test]

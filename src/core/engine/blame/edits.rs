@@ -18,18 +18,19 @@ const CUT_LINES: usize = 2_000;
 /// A file and the places in which sessions edited it.
 #[derive(Clone, Debug, Default)]
 pub struct BlamedFile {
-    /// Its paths below a root, with slashes: its name, and those that it had before it was renamed.
-    pub names: Vec<String>,
+    /// Its paths below a root, with slashes, each with the time until which it had it: its name, and those before it was renamed.
+    pub names: Vec<(String, i64)>,
     /// The roots: of the repository, of its other working trees, and of the places from which it was moved.
     pub roots: Vec<String>,
 }
 
 impl BlamedFile {
-    /// Returns the root below which a path names the file; `directory` is that of a relative path.
-    fn root(&self, path: &str, directory: &str) -> Option<usize> {
+    /// Returns the root below which a path names the file at a time; `directory` is that of a relative path.
+    fn root(&self, path: &str, directory: &str, time: i64) -> Option<usize> {
         let path = if is_absolute(path) || directory.is_empty() { path.to_owned() } else { format!("{directory}/{path}") };
         let path = plain(&slashed(&path));
-        self.roots.iter().position(|root| self.names.iter().any(|name| name == relative(&path, root)))
+        let names = || self.names.iter().filter(|(_, until)| time <= *until);
+        self.roots.iter().position(|root| names().any(|(name, _)| name == relative(&path, root)))
     }
 }
 
@@ -145,8 +146,9 @@ impl<'a> EditReader<'a> {
             }
             TraceContent::Answer(text) if !text.trim().is_empty() => self.answer = text.into(),
             TraceContent::Call(call) => {
-                let changes = self.changes(&call, directory);
-                self.is_known |= call.files.iter().any(|file| self.file.root(file, directory).is_some());
+                let root = |path: &str| self.file.root(path, directory, event.time);
+                let changes = self.changes(&call, &root);
+                self.is_known |= call.files.iter().any(|file| root(file).is_some());
                 let edit = |(root, change)| FileEdit {
                     call: call.id,
                     root,
@@ -199,26 +201,30 @@ impl<'a> EditReader<'a> {
         self.edits
     }
 
-    fn changes(&self, call: &TraceCall, directory: &str) -> Vec<(usize, FileChange)> {
+    /// Returns the changes by a call, and the root of each; `root` returns that of a path that names the file.
+    fn changes(&self, call: &TraceCall, root: &dyn Fn(&str) -> Option<usize>) -> Vec<(usize, FileChange)> {
         let names = &self.conventions.inputs;
         if call.verb == ToolVerb::Edit
             && let Some(patch) = names.patch(&call.input)
         {
-            let root = |names: &[&str]| names.iter().rev().find_map(|name| self.patched_root(name, call, directory));
+            // The files of a call are resolved by one directory, so that the shortest is the named one.
+            let patched = |name: &str| call.files.iter().filter(|file| is_below(file, name)).min_by_key(|file| file.len());
+            let root =
+                |names: &[&str]| names.iter().rev().find_map(|name| root(patched(name).map_or(*name, |file| file.as_str())));
             return sections(&patch, names).into_iter().filter_map(|(names, change)| Some((root(&names)?, change))).collect();
         }
         if let Some(command) = &call.command {
             let change = |document: Document| {
-                let resolved = call.files.iter().find(|file| is_below(file, &document.target))?;
+                let resolved = written_file(&call.files, &document.target)?;
                 let change = match document.is_appended {
                     true => FileChange::Replaced(vec![(String::new(), document.text)]),
                     false => FileChange::Written { text: document.text, is_new: !self.is_known },
                 };
-                Some((self.file.root(resolved, directory)?, change))
+                Some((root(resolved)?, change))
             };
             return documents(command).into_iter().filter_map(change).collect();
         }
-        let Some(root) = call.files.iter().find_map(|file| self.file.root(file, directory)) else { return Vec::new() };
+        let Some(root) = call.files.iter().find_map(|file| root(file)) else { return Vec::new() };
         let input: Map<String, Value> = serde_json::from_str(&call.input).unwrap_or_default();
         match call.verb {
             ToolVerb::Read => {
@@ -229,12 +235,14 @@ impl<'a> EditReader<'a> {
             _ => Vec::new(),
         }
     }
+}
 
-    /// Returns the root of a file of a patch. The files of a call are resolved by the directory that it names.
-    fn patched_root(&self, name: &str, call: &TraceCall, directory: &str) -> Option<usize> {
-        let resolved = call.files.iter().find(|file| is_below(file, name));
-        self.file.root(resolved.map_or(name, |file| file), directory)
-    }
+/// Returns the file of a command that a part of it names: the same path, or else the only one that ends with it.
+fn written_file<'c>(files: &'c [String], name: &str) -> Option<&'c str> {
+    let mut below = files.iter().filter(|file| is_below(file, name));
+    let first = below.next()?;
+    let exact = files.iter().find(|file| *file == name.trim_start_matches("./"));
+    exact.or_else(|| below.all(|file| file == first).then_some(first)).map(String::as_str)
 }
 
 fn is_below(path: &str, name: &str) -> bool {
