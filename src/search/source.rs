@@ -153,7 +153,7 @@ impl Source {
                     // A later row tells if a prompt that waits is sent.
                     if events.is_empty() || position.has_waiting_prompts() || is_wanted(&line) {
                         position.line(found.provider, &line, self.logged.turns(), &mut |event| {
-                            events.push(self.logged.masked(event))
+                            events.push(self.logged.masked(event));
                         });
                     }
                 }

@@ -236,7 +236,7 @@ fn a_file_is_shrunk_again_after_further_compactions() {
 fn say(path: &Path, text: &str) {
     let file = fs::read_to_string(path).unwrap();
     let rows = || file.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let last = rows().filter(|row| row["uuid"].is_string()).last().unwrap();
+    let last = rows().rfind(|row| row["uuid"].is_string()).unwrap();
     let row = json!({
         "parentUuid": last["uuid"], "isSidechain": false, "uuid": identity(1_000 + rows().count()), "type": "assistant",
         "sessionId": ID, "timestamp": "2026-11-20T12:00:00.000Z", "version": "2.1.330", "cwd": "/home/dev/shop",

@@ -278,8 +278,8 @@ impl Units {
         }
     }
 
-    /// Adds the calls that failed and did not succeed later, also not in other words, those with the same error together, the newest
-    /// first; those of which only the output tells it last.
+    /// Adds the calls that failed and did not succeed later, those with the same error together, the newest first; those of which only
+    /// the output tells it after them, and those that a later call made good in other words last, marked.
     fn failures(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
         let conventions = reading.session.conventions;
         let has_failed = |block: &Block, target: &str| block.error || own_failure(block, target, sources).is_some();
@@ -302,30 +302,30 @@ impl Units {
             let is_done = |step: &Step| done.iter().any(|(number, other)| *number > block.number && step.is_repeated_by(other));
             is_command(block) && steps.is_some_and(|steps| !steps.is_empty() && steps.iter().all(is_done))
         };
-        let mut errors: Vec<(String, &Block, Vec<String>)> = Vec::new();
+        let mut errors: Vec<(String, &Block, Vec<String>, bool)> = Vec::new();
         for (block, target) in failed.into_iter().filter(|(block, target)| successes.after(block, target).is_none()) {
             let Some((source, tool)) = sources.get(&block.number).zip(block.tool.as_deref()) else { continue };
             let lost = own_failure(block, &target, sources).map(|line| cut(line, ERROR_CHARACTERS));
             let Some(error) = lost.or_else(|| failure(&source.text, tool, &target, conventions)) else { continue };
             // Another program does not make good that one is missing, nor what the user declined.
             let is_lasting = missing_program(&error).is_some() || conventions.declines(&source.text);
-            if !is_lasting && is_made_good(block, &target) {
-                continue;
-            }
+            let is_made_good = !is_lasting && is_made_good(block, &target);
             let call = match tool.verb {
                 verb if verb == ToolVerb::Run || verb.names_file() => {
                     relative(split_directory(&target).1, reading.directory()).to_owned()
                 }
                 _ => label(block),
             };
-            let call = format!("`{}`", mask(&cut(&one_line(&call), FAILED_CHARACTERS)));
+            let later = if is_made_good { " (a later call worked)" } else { "" };
+            let call = format!("`{}`{later}", mask(&cut(&one_line(&call), FAILED_CHARACTERS)));
             let cause = missing_program(&error).unwrap_or(&error);
             match errors.iter_mut().find(|(known, ..)| missing_program(known).unwrap_or(known) == cause) {
-                Some((_, _, calls)) => calls.push(call),
-                None => errors.push((error, block, vec![call])),
+                Some((_, _, calls, _)) => calls.push(call),
+                None => errors.push((error, block, vec![call], is_made_good)),
             }
         }
-        for (error, block, mut calls) in errors {
+        errors.sort_by_key(|(.., is_made_good)| *is_made_good);
+        for (error, block, mut calls, _) in errors {
             let more = calls.len().saturating_sub(FAILED_CALLS);
             let more = if more > 0 { format!(" and {}", plural(more, "other call")) } else { String::new() };
             calls.truncate(FAILED_CALLS);
