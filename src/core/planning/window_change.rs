@@ -174,8 +174,8 @@ impl Requests<'_> {
         let start = old.start.saturating_sub(1);
         let pattern = &self.old[start..old.end];
         let is_equal = |place: usize| {
-            let there = self.old.get(place..place + pattern.len()).unwrap_or_default();
-            there.iter().zip(pattern).filter(|(one, other)| one.resembles(other)).count() == pattern.len()
+            let there = self.old.get(place..place + pattern.len());
+            there.is_some_and(|there| there.iter().zip(pattern).all(|(one, other)| one.resembles(other)))
         };
         let occurrence = if pattern.is_empty() { 0 } else { (0..start).filter(|place| is_equal(*place)).count() as u32 };
         let anchor = if old.start > 0 { Some(self.sent(&self.old[start])?) } else { None };
