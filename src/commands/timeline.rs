@@ -51,7 +51,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// Returns the requests of a session as they were billed, whatever changed its file since.
 pub fn requests(env: &Env, workspace: &Workspace<'_>) -> Vec<TimelineRequest> {
     let session = workspace.billed_session(&|| env.existing_store().ok().flatten());
-    crate::engine::timeline(&session, &env.prices, workspace.cache_milliseconds())
+    crate::engine::timeline(&session, &env.prices)
 }
 
 /// Returns the mark of the cost of a request: that of an estimate, if its output is one.

@@ -1,4 +1,4 @@
-use super::{Flags, Key};
+use super::{BilledTokens, Flags, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -247,11 +247,26 @@ pub struct Usage {
     pub cache_read: u64,
     /// Cache writes: input written to the prompt cache.
     pub cache_creation: u64,
+    /// The part of the cache writes that is kept for an hour, and not for five minutes.
+    pub cache_creation_1h: u64,
     /// Output; on the last row of a response it is final.
     pub output: u64,
+    /// True if it was billed at the prices of the fast mode.
+    pub fast: bool,
 }
 
 impl Usage {
+    /// Returns the tokens as they are billed.
+    pub fn billed(&self) -> BilledTokens {
+        BilledTokens {
+            input: self.input,
+            output: self.output,
+            cache_write_5m: self.cache_creation.saturating_sub(self.cache_creation_1h),
+            cache_write_1h: self.cache_creation_1h,
+            cache_read: self.cache_read,
+        }
+    }
+
     /// Returns all input tokens: the size of the window that was sent.
     pub fn sent(&self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_creation)

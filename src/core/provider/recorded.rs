@@ -6,7 +6,7 @@ use super::requests::models::vocabulary;
 use super::turns::TurnScan;
 use super::usage::{Bills, response_key};
 use super::{ParsedRow, Scanner, Totals};
-use crate::model::{BilledTokens, Event, FileUsage, OutputRule, ResponseUsage, Row, RowKind, Session, Usage, Vocabulary};
+use crate::model::{Event, FileUsage, OutputRule, ResponseUsage, Row, RowKind, Session, Usage, Vocabulary};
 use serde_json::value::RawValue;
 
 /// Fills in the fields that follow from the order of the rows. Idempotent.
@@ -44,15 +44,14 @@ impl RowScan {
     }
 
     fn response(&mut self, row: &Row, usage: Usage, bytes: &[u8]) {
-        let Usage { input, cache_read, cache_creation, output } = usage;
         if usage.sent() == 0 {
             return;
         }
-        self.totals.window_tokens = usage.sent().saturating_add(output);
+        self.totals.window_tokens = usage.sent().saturating_add(usage.output);
         self.totals.peak_tokens = self.totals.peak_tokens.max(usage.sent());
-        self.totals.output_tokens = self.totals.output_tokens.saturating_add(output);
+        self.totals.output_tokens = self.totals.output_tokens.saturating_add(usage.output);
         self.totals.moved_on = false;
-        let tokens = BilledTokens { input, cache_read, cache_write_5m: cache_creation, output, ..BilledTokens::default() };
+        let tokens = usage.billed();
         let key = row.message.map(|key| response_key(&[&format!("{key:?}")]));
         let model = self.bills.usage.model(row.model.as_deref().unwrap_or_default());
         let time = row.timestamp.unwrap_or_default();

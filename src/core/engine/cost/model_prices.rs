@@ -196,8 +196,14 @@ impl ModelPrice {
         if lifetime > FIVE_MINUTES { self.cache_write_1h } else { self.cache_write_5m }
     }
 
+    /// Returns the cost of a response in dollars; `None` if it answered in the fast mode and no price of that is known.
+    pub fn bill(&self, tokens: &BilledTokens, fast: bool) -> Option<f64> {
+        let price = self.at(tokens.sent() as f64);
+        Some(if fast { price.fast()? } else { price }.dollars(tokens))
+    }
+
     /// Returns the prices of the fast mode; `None` if none are known.
-    pub fn fast(&self) -> Option<ModelPrice> {
+    fn fast(&self) -> Option<ModelPrice> {
         self.fast.map(|factor| self.times(factor))
     }
 

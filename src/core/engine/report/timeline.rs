@@ -1,6 +1,5 @@
 //! The requests of a session: what filled the window in each, and what it cost.
 
-use crate::engine::cost::edit_cost::FIVE_MINUTES;
 use crate::engine::cost::model_prices::Prices;
 use crate::engine::cost::tokens::{output_of, requests_of};
 use crate::model::{
@@ -66,7 +65,8 @@ pub struct TimelineRequest {
     pub cache_write_tokens: u64,
     /// Tokens of the response; an estimate if the file records only the start of it.
     pub output_tokens: TokenCount,
-    /// Cost by the list price, without web searches; an estimate if the output is one; null if the model has no known price.
+    /// Cost by the list price, without web searches; an estimate if the output is one; null if the model has no known price, or none for the
+    /// fast mode in which it answered.
     pub dollars: Option<f64>,
     /// True if it is the first one after a compaction.
     pub after_compaction: bool,
@@ -82,8 +82,7 @@ pub struct TimelineRequest {
 
 /// Returns the requests of a session, the oldest first. A request without a bill has zero tokens. What the client kept from before a
 /// compaction counts as `other`.
-pub fn timeline(session: &Session, prices: &Prices, cache_lifetime_milliseconds: i64) -> Vec<TimelineRequest> {
-    let holds_an_hour = cache_lifetime_milliseconds > FIVE_MINUTES;
+pub fn timeline(session: &Session, prices: &Prices) -> Vec<TimelineRequest> {
     let mut calls = requests_of(session);
     calls.pop();
     let mut sums: Vec<TimelineKinds> = Vec::with_capacity(calls.len());
@@ -92,22 +91,14 @@ pub fn timeline(session: &Session, prices: &Prices, cache_lifetime_milliseconds:
         let mut kinds = call.follows.map(|before| sums[before]).unwrap_or_default();
         call.before.iter().for_each(|place| kinds.add(&session.blocks[*place]));
         let (usage, sent) = (call.usage, call.usage.sent());
-        // The bill of a response says how much was written to the cache, and the session for how long.
-        let (five_minutes, hour) = if holds_an_hour { (0, usage.cache_creation) } else { (usage.cache_creation, 0) };
         let answered = call.response.iter().map(|place| &session.blocks[*place]);
         // Other clients write a bill when the response is complete.
         let output_tokens = match session.vocabulary {
             Vocabulary::Claude if sent > 0 => output_of(answered, &call.model, usage.output),
             _ => TokenCount::measured(usage.output),
         };
-        let billed = BilledTokens {
-            input: usage.input,
-            output: output_tokens.round(),
-            cache_write_5m: five_minutes,
-            cache_write_1h: hour,
-            cache_read: usage.cache_read,
-        };
-        let dollars = prices.for_model(&call.model).map(|price| price.at(sent as f64).dollars(&billed));
+        let billed = BilledTokens { output: output_tokens.round(), ..usage.billed() };
+        let dollars = prices.for_model(&call.model).and_then(|price| price.bill(&billed, usage.fast));
         let rest = (sent as f64 - kinds.of_blocks().value).max(0.0);
         let rows = call.response.iter().map(|place| &session.rows[session.blocks[*place].row as usize]);
         let numbers = |places: &[usize]| places.iter().map(|place| session.blocks[*place].number).collect();
@@ -151,21 +142,24 @@ mod tests {
         }
         let texts = |kinds: &TimelineKinds| kinds.of_blocks().value;
         let of = |request: &TimelineRequest| (texts(&request.kinds), request.kinds.other.value, request.follows);
-        timeline(&session, &Prices::default(), 0).iter().map(of).collect()
+        timeline(&session, &Prices::default()).iter().map(of).collect()
     }
 
     #[test]
-    fn cache_writes_cost_by_the_lifetime_of_the_cache() {
-        let mut session = Session::default();
-        let mut row = Row::new(RowKind::Assistant);
-        row.model = Some("claude-opus-4-6".into());
-        row.usage = Some(Usage { cache_creation: 1_000_000, ..Usage::default() });
-        session.rows.push(row);
-        let (prices, hour) = (Prices::default(), 60 * 60 * 1000);
+    fn cache_writes_cost_by_their_lifetimes_and_the_fast_mode_its_own_price() {
+        let prices = Prices::default();
+        let dollars = |model: &str, usage: Usage| {
+            let row = Row { model: Some(model.into()), usage: Some(usage), ..Row::new(RowKind::Assistant) };
+            let session = Session { rows: vec![row], ..Session::default() };
+            timeline(&session, &prices)[0].dollars
+        };
         let price = prices.for_model("claude-opus-4-6").unwrap().at(1e6);
-        for (lifetime, expected) in [(FIVE_MINUTES, price.cache_write_5m), (hour, price.cache_write_1h)] {
-            assert_eq!(timeline(&session, &prices, lifetime)[0].dollars, Some(expected));
-        }
+        let mixed = Usage { cache_creation: 1_000_000, cache_creation_1h: 250_000, ..Usage::default() };
+        let expected = price.cache_write_5m * 0.75 + price.cache_write_1h * 0.25;
+        assert_eq!(dollars("claude-opus-4-6", mixed), Some(expected));
+        let fast = Usage { fast: true, ..mixed };
+        assert_eq!(dollars("claude-opus-4-6", fast), Some(expected * price.fast.unwrap()));
+        assert_eq!(dollars("claude-sonnet-5", fast), None);
     }
 
     #[test]

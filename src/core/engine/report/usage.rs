@@ -396,9 +396,7 @@ impl Families {
 /// Returns the cost of a response in dollars; `None` if the model has no known price, or none for the fast mode in which it
 /// answered.
 fn cost(response: &ResponseUsage, tokens: &BilledTokens, price: &ModelPrice) -> Option<f64> {
-    let price = price.at(tokens.sent() as f64);
-    let price = if response.fast { price.fast()? } else { price };
-    Some(price.dollars(tokens) + response.searches as f64 * SEARCH_DOLLARS)
+    Some(price.bill(tokens, response.fast)? + response.searches as f64 * SEARCH_DOLLARS)
 }
 
 /// Returns the tokens that the request of a response did not contain because of changes by aperture. A compaction by the client ends

@@ -1,4 +1,4 @@
-use super::usage::Figures;
+use super::usage::{Figures, billed};
 use super::write::last_iteration;
 use super::{attachment, content, words};
 use crate::model::{
@@ -414,11 +414,14 @@ fn usage(value: Option<&RawValue>, row: &mut Row) {
     // Of several iterations, the last one has the size of the window.
     let last = last_iteration(&usage);
     let window = last.as_ref().map_or(&usage, |(_, last)| last);
+    let sent = billed(window);
     row.usage = Some(Usage {
-        input: number(window.input).unwrap_or_default(),
-        cache_read: number(window.read).unwrap_or_default(),
-        cache_creation: number(window.creation).unwrap_or_default(),
+        input: sent.input,
+        cache_read: sent.cache_read,
+        cache_creation: sent.cache_written(),
+        cache_creation_1h: sent.cache_write_1h,
         output: number(usage.output).unwrap_or_default(),
+        fast: equals(usage.speed, "fast"),
     });
     if let Some(tokens) = usage.details.and_then(|details| number(details.thinking)) {
         row.event.get_or_insert_with(|| Box::new(Event::ThinkingTokens(tokens)));

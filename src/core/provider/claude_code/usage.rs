@@ -277,7 +277,7 @@ fn bill(figures: &Figures<'_>, time: i64, model: u32) -> ResponseUsage {
 }
 
 /// Returns the tokens of a bill; cache writes without a lifetime are those for five minutes.
-fn billed(figures: &Figures<'_>) -> BilledTokens {
+pub(super) fn billed(figures: &Figures<'_>) -> BilledTokens {
     let count = |value: Option<&str>| number(value).unwrap_or_default();
     let lifetimes = figures.lifetimes.unwrap_or_default();
     let written = figures.creation.map_or_else(|| count(lifetimes.short) + count(lifetimes.long), |all| count(Some(all)));

@@ -258,7 +258,7 @@ fn usage(value: &RawValue) -> Usage {
     let figure = |name| number(member(value, name)).unwrap_or_default();
     let (input, cached) = (figure("input_tokens"), figure("cached_input_tokens"));
     let cache_read = cached.min(input);
-    Usage { input: input - cache_read, cache_read, cache_creation: 0, output: figure("output_tokens") }
+    Usage { input: input - cache_read, cache_read, output: figure("output_tokens"), ..Usage::default() }
 }
 
 #[cfg(test)]
@@ -299,7 +299,7 @@ mod tests {
         let row = row(
             r#""type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":90,"cached_input_tokens":60,"output_tokens":7},"model_context_window":258400}}"#,
         );
-        assert_eq!(row.usage, Some(Usage { input: 30, cache_read: 60, cache_creation: 0, output: 7 }));
+        assert_eq!(row.usage, Some(Usage { input: 30, cache_read: 60, output: 7, ..Usage::default() }));
         assert_eq!(row.event.as_deref(), Some(&Event::Capacity(258_400)));
     }
 

@@ -235,7 +235,7 @@ fn usage(tokens: &RawValue) -> Usage {
     let sent = figure("input").saturating_add(figure("tool"));
     let cache_read = figure("cached").min(sent);
     let output = figure("output").saturating_add(figure("thoughts"));
-    Usage { input: sent - cache_read, cache_read, cache_creation: 0, output }
+    Usage { input: sent - cache_read, cache_read, output, ..Usage::default() }
 }
 
 #[cfg(test)]
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn thinking_is_billed_as_output_and_the_cached_part_is_not_new_input() {
         let line = r#"{"type":"gemini","id":"a","tokens":{"input":90,"cached":60,"output":7,"thoughts":3,"tool":5}}"#;
-        let usage = Usage { input: 35, cache_read: 60, cache_creation: 0, output: 10 };
+        let usage = Usage { input: 35, cache_read: 60, output: 10, ..Usage::default() };
         assert_eq!(parse(line.as_bytes()).row.usage, Some(usage));
     }
 }

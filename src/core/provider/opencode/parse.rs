@@ -162,6 +162,7 @@ fn bill(info: &MessageFields<'_>, parts: &[PartFields<'_>]) -> (Option<Usage>, O
             cache_read: figure(cache, "read"),
             cache_creation: figure(cache, "write"),
             output: figure(Some(tokens), "output").saturating_add(figure(Some(tokens), "reasoning")),
+            ..Usage::default()
         }
     });
     // The client writes 0 for a model whose price it does not know, and for a subscription.

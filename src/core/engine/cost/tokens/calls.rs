@@ -153,7 +153,8 @@ mod tests {
             let mut row = Row::new(*kind);
             (row.id, row.parent) = (Some(Key(number as u128 + 1)), (number > 0).then_some(Key(number as u128)));
             row.message = (*message > 0).then_some(Key(*message));
-            row.usage = (*input > 0).then_some(Usage { input: 3, cache_read: *input, cache_creation: 7, output: 5 });
+            row.usage =
+                (*input > 0).then_some(Usage { input: 3, cache_read: *input, cache_creation: 7, output: 5, ..Usage::default() });
             session.add(row, [Block::new(BlockKind::Text, Role::Assistant)]);
         }
         calls(&session).iter().map(|call| call.response.len()).collect()
