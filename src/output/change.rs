@@ -328,7 +328,7 @@ impl ChangeReport {
         lines.push("the next request stays the same; aperture's store keeps what left the file".to_owned());
         if compacted_rows.count > 0 {
             lines.push("until an undo, uncompact, show, recall, memory learn, /rewind and programs that".to_owned());
-            lines.push("  add up bills, such as ccusage, find nothing before the last compaction".to_owned());
+            lines.push("  add up bills, such as ccusage, find only prompts and last answers before it".to_owned());
         }
         if display_copies.count > 0 {
             lines.push("until an undo, the client's screen shows these results without their long texts".to_owned());

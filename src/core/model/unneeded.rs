@@ -29,7 +29,7 @@ pub struct UnneededAmount {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "RemovedData")]
 pub struct UnneededData {
-    /// Rows before the last compaction.
+    /// Rows before the last compaction, except each prompt and the last answer to it.
     pub compacted_rows: UnneededAmount,
     /// Long texts in the copies of results that the client stores for its screen.
     pub display_copies: UnneededAmount,

@@ -176,8 +176,12 @@ impl Draft<'_> {
         let uncut = self.source.provider.uncut_boundary().ok_or(PlanError::NoBranches)?;
         let before = self.value(boundary, Slot::LogicalParent).ok_or(PlanError::CutAway)?;
         let parent = serde_json::from_slice::<String>(&before).map_err(|_| PlanError::CutAway)?;
-        if self.addresses.row_of(Key::from_text(&parent)).is_none() {
-            return Err(PlanError::CutAway);
+        // A shrunk file has single rows of what was before.
+        let mut seen = FxHashSet::default();
+        let mut above = Some(Key::from_text(&parent));
+        while let Some(id) = above.filter(|id| seen.insert(*id)) {
+            let row = self.addresses.row_of(id).ok_or(PlanError::CutAway)?;
+            above = session.rows[row as usize].parent;
         }
         self.set_value(boundary, Slot::Subtype, uncut)?;
         self.set_value(boundary, Slot::Parent, &before)?;

@@ -1,14 +1,15 @@
 //! Shrinks a session file: rows and values that no request has leave it. The window stays the same.
 
 use super::Draft;
-use crate::model::{Edit, Key, RowKind, Slot, Unneeded, UnneededData};
+use crate::model::{Block, BlockKind, Edit, Event, Key, Role, RowKind, Slot, Turn, Unneeded, UnneededData};
 use crate::planning::PlanError;
 use crate::provider::UnsentRecord;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Draft<'_> {
     /// Plans the removal of everything that the client neither sends nor needs to resume the session: the rows before the last compaction
-    /// with the file snapshots and the request records that belong to them, and long texts in copies of results.
+    /// but the prompts and the last answers to them, with the file snapshots and the request records that belong to them, and long texts in
+    /// copies of results.
     /// Errors: the file changed since it was read; the client needs all rows of its sessions.
     pub fn shrink_file(&mut self) -> Result<UnneededData, PlanError> {
         let provider = self.source.provider;
@@ -36,11 +37,9 @@ impl Draft<'_> {
         let Some(boundary) = boundary else { return Ok(unneeded) };
         let mut counts: FxHashMap<Key, u32> = FxHashMap::default();
         rows.iter().filter_map(|row| row.id).for_each(|id| *counts.entry(id).or_default() += 1);
-        let mut needed: FxHashSet<u32> = window.rows.iter().chain(&window.chain).copied().collect();
-        // Lists of sessions show the first prompt.
-        needed.extend(
-            (0..).zip(rows).find(|(_, row)| row.prompt && row.kind == RowKind::User && !row.sidechain).map(|(row, _)| row),
-        );
+        let needed: FxHashSet<u32> = window.rows.iter().chain(&window.chain).copied().collect();
+        // The story of the session needs them, and lists of sessions show the first prompt.
+        let story: FxHashSet<u32> = self.reading().turns.iter().flat_map(|turn| self.prompt_and_answer(turn)).collect();
         let mut records: Vec<(u32, Key, Option<Key>)> = Vec::new();
         for row in session.inherited_rows()..rows.len() as u32 {
             let facts = &rows[row as usize];
@@ -50,7 +49,7 @@ impl Draft<'_> {
             );
             // Of rows with one identity, the client reads the last one in the place of the first.
             let is_single = facts.id.is_some_and(|id| counts.get(&id) == Some(&1));
-            if speaks && is_single && row < boundary && !needed.contains(&row) {
+            if speaks && is_single && row < boundary && !needed.contains(&row) && !story.contains(&row) {
                 unneeded[row as usize] = Some(Unneeded::CompactedRows);
             } else if facts.kind == RowKind::Record {
                 match self.source.provider.unsent_record(&self.line(row)?) {
@@ -61,7 +60,8 @@ impl Draft<'_> {
             }
         }
         // A snapshot stays as long as the client can rewind to its message, or another snapshot continues it.
-        let left = (0..).zip(rows).filter(|(row, _): &(u32, _)| unneeded[*row as usize].is_none());
+        let can_rewind = |row: u32| unneeded[row as usize].is_none() && (row >= boundary || needed.contains(&row));
+        let left = (0..).zip(rows).filter(|(row, _)| can_rewind(*row));
         let mut messages: FxHashSet<Key> = left.filter_map(|(_, row)| row.id).collect();
         for (row, message, continues) in records.iter().rev() {
             if *row >= boundary || messages.contains(message) {
@@ -71,6 +71,20 @@ impl Draft<'_> {
             }
         }
         Ok(unneeded)
+    }
+
+    /// Returns the rows of a turn that tell what was asked and answered: its first words, and the text with which it ends.
+    fn prompt_and_answer(&self, turn: &Turn) -> impl Iterator<Item = u32> {
+        let reading = self.reading();
+        let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
+        let is_of_client = |block: &Block| {
+            let event = self.session().rows[block.row as usize].event.as_deref();
+            matches!(event, Some(Event::CompactSummary)) || block.role == Role::System || block.kind == BlockKind::Attachment
+        };
+        let is_said = |block: &&Block| block.role != Role::Thinking && !is_of_client(block);
+        let last = blocks.rev().find(is_said).filter(|block| block.kind == BlockKind::Text);
+        let rows = [turn.opening.and_then(|number| reading.block(number)), last].into_iter().flatten().map(|block| block.row);
+        rows.filter(|row| !reading.window.is_left(*row))
     }
 
     /// Plans the removal of rows. Each run of lines between two rows that stay is one value, which the second of them has before it.
