@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// Version of the totals; increased when their form or meaning changes, or more of a title is masked. Totals of another version are
 /// ignored.
-const FORMAT: u8 = 14;
+const FORMAT: u8 = 15;
 
 /// File name in the directory of the cache.
 pub const TOTALS_FILE: &str = "totals";

@@ -181,3 +181,15 @@ fn outside_a_project_the_recent_sessions_are_listed() {
     assert_eq!(text.lines().count(), 1 + 8 + 2, "{text}");
     assert!(text.contains("and 5 more; to list all: aperture sessions"), "{text}");
 }
+
+/// The list and `status` know the window of a session by the same figures of its file.
+#[test]
+fn the_window_of_a_listed_session_is_that_of_its_status() {
+    for home in homes() {
+        let sandbox = Sandbox::of(&home);
+        for session in sandbox.json(&["sessions", "--limit", "0"], "aperture.sessions/2")["sessions"].as_array().unwrap() {
+            let status = sandbox.json(&["status", "-s", session["id"].as_str().unwrap()], "aperture.status/2");
+            assert_eq!(session["capacity_tokens"], status["capacity_tokens"], "{home}: {}", session["id"]);
+        }
+    }
+}

@@ -142,7 +142,7 @@ fn percent(env: &Env, session: &Listed) -> f64 {
 
 /// Returns the window size of a session in tokens; at least 1, so that it can be used as a divisor.
 fn capacity(env: &Env, listed: &Listed) -> u64 {
-    engine::capacity(&listed.totals.model, listed.totals.peak_tokens, listed.totals.capacity_tokens, &env.settings).tokens.max(1)
+    engine::capacity(&listed.totals.model, &listed.totals.window, &env.settings).tokens.max(1)
 }
 
 fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) -> SessionRow {

@@ -86,7 +86,7 @@ fn others(env: &Env, shown: &Shown, project: &Project) -> Vec<OtherSession> {
 
 fn row(env: &Env, listed: Listed) -> OtherSession {
     let Listed { found, identity, totals, .. } = listed;
-    let size = capacity(&totals.model, totals.peak_tokens, totals.capacity_tokens, &env.settings).tokens.max(1);
+    let size = capacity(&totals.model, &totals.window, &env.settings).tokens.max(1);
     OtherSession {
         id: found.location.id,
         title: totals.title,

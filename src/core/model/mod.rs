@@ -58,6 +58,6 @@ pub use trace::{PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};
 pub use turn_list::{TurnList, TurnListError};
 pub use turn_opening::{PromptSpeaker, TurnOpenings};
 pub use unneeded::{Unneeded, UnneededAmount, UnneededData};
-pub use window::{Hidden, HistoryCut, Turn, Window};
+pub use window::{Hidden, HistoryCut, Turn, Window, WindowEvidence};
 pub use window_change::{AddressCounter, BlockAddress, Edge, NewContent, Rendered, SentContent, WindowChange, WindowHunk, Words};
 pub use words::{texts, words};

@@ -1,6 +1,6 @@
 use super::{Block, BlockNumber, Housekeeping, Session};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Rows and blocks that the model would receive if the session were resumed now.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,6 +42,19 @@ pub struct HistoryCut {
     pub before: Option<u32>,
     /// The rows that are not sent because of it, up to the next cut before it.
     pub rows: Vec<u32>,
+}
+
+/// Figures of a session that tell the size of its window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowEvidence {
+    /// The most tokens in one request.
+    pub peak_tokens: u64,
+    /// The size of the window in tokens, if the client records it.
+    pub stated_tokens: Option<u64>,
+    /// The tokens at which the client last compacted the session by itself; 0 if it never did so with the model of the last response.
+    pub compacted_tokens: u64,
+    /// The most tokens in one request after that.
+    pub later_tokens: u64,
 }
 
 /// Blocks that are not in the window, by cause.

@@ -6,7 +6,7 @@ use super::turns::TurnScan;
 use super::{Framing, Message};
 use crate::model::{
     Block, BlockKind, CutLimit, Event, Excerpts, Fault, FileUsage, Key, Media, OutputRule, Role, Row, RowKind, Session, Slot,
-    Vocabulary, Window,
+    Vocabulary, Window, WindowEvidence,
 };
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -325,10 +325,7 @@ impl Scanner for NoTotals {
 pub struct Totals {
     /// Tokens of the window after the model's last answer, the answer included; 0 if it never answered.
     pub window_tokens: u64,
-    /// The most tokens in one request.
-    pub peak_tokens: u64,
-    /// The size of the window in tokens, if the client records it.
-    pub capacity_tokens: Option<u64>,
+    pub window: WindowEvidence,
     /// True if rows follow the last answer, so that the window is larger by now, or smaller after a compaction.
     pub moved_on: bool,
     pub output_tokens: u64,

@@ -48,7 +48,7 @@ impl RowScan {
             return;
         }
         self.totals.window_tokens = usage.sent().saturating_add(usage.output);
-        self.totals.peak_tokens = self.totals.peak_tokens.max(usage.sent());
+        self.totals.window.peak_tokens = self.totals.window.peak_tokens.max(usage.sent());
         self.totals.output_tokens = self.totals.output_tokens.saturating_add(usage.output);
         self.totals.moved_on = false;
         let tokens = usage.billed();

@@ -197,7 +197,7 @@ fn totals_and_bills_agree_with_the_whole_reading() {
         }
         let session = fresh(&fixture);
         let window = provider.window(&session);
-        assert_eq!(totals.capacity_tokens, session.capacity, "{}", fixture.display());
+        assert_eq!(totals.window.stated_tokens, session.capacity, "{}", fixture.display());
         let reading = engine::read(session, |_| window, &ReadSettings::default(), &Default::default());
         let main = reading.session.rows.iter().any(|row| !row.sidechain && row.usage.is_some());
         if main {

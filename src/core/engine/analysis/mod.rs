@@ -18,7 +18,8 @@ pub use successes::{Step, Successes};
 use crate::engine::cost::{capacity, tokens};
 use crate::engine::{Known, StalePolicy};
 use crate::model::{
-    Block, BlockNumber, Event, Fault, Key, Level, Role, Row, Session, State, TokenCount, Topic, Turn, Window, Zone,
+    Block, BlockNumber, Event, Fault, Key, Level, Role, Row, Session, State, TokenCount, Topic, Turn, Window, WindowEvidence,
+    Zone,
 };
 use crate::text::clauses::is_assent;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -135,28 +136,26 @@ pub fn read(
         turn.topic = turn.blocks.iter().find_map(|number| session.blocks[*number as usize - 1].topic);
     }
     let peak = session.rows.iter().filter_map(|row| row.usage).map(|usage| usage.sent()).max().unwrap_or_default();
-    let capacity = capacity::capacity(&model, peak.max(price.total.round()), session.capacity, settings);
-    let capacity = capacity.compacted_at(compacted_at(&session, &model));
+    let evidence = WindowEvidence { stated_tokens: session.capacity, ..automatic_compaction(&session, &model) };
+    let evidence = WindowEvidence { peak_tokens: peak.max(price.total.round()), ..evidence };
+    let capacity = capacity::capacity(&model, &evidence, settings);
     let stale_policy = settings.stale;
     Analysis { session, window, turns, steps, topics, price, capacity, model, stale_policy, ..Analysis::default() }
 }
 
-/// Returns the tokens at which the client last compacted the session by itself; 0 if it never did so with `model`, or if a later bill
-/// is larger.
-fn compacted_at(session: &Session, model: &str) -> u64 {
+/// Returns the tokens at which the client last compacted the session by itself, if it did so with `model`, and the most in a request
+/// since.
+fn automatic_compaction(session: &Session, model: &str) -> WindowEvidence {
     let automatic = |row: &Row| match row.event.as_deref() {
         Some(Event::Compaction { automatic_at, .. }) => *automatic_at,
         _ => None,
     };
-    let Some((place, tokens)) = session.rows.iter().enumerate().rev().find_map(|(place, row)| Some((place, automatic(row)?)))
-    else {
-        return 0;
-    };
+    let compaction = session.rows.iter().enumerate().rev().find_map(|(place, row)| Some((place, automatic(row)?)));
+    let Some((place, tokens)) = compaction else { return WindowEvidence::default() };
     let (before, after) = session.rows.split_at(place);
-    let same = before.iter().rev().find_map(|row| row.model.as_deref()).is_some_and(|before| before == model);
-    let most = tokens.max(capacity::USUAL);
-    let fits = after.iter().all(|row| row.usage.is_none_or(|usage| usage.sent() <= most));
-    if same && fits { tokens } else { 0 }
+    let is_same = before.iter().rev().find_map(|row| row.model.as_deref()).is_some_and(|before| before == model);
+    let later_tokens = after.iter().filter_map(|row| row.usage).map(|usage| usage.sent()).max().unwrap_or_default();
+    WindowEvidence { compacted_tokens: if is_same { tokens } else { 0 }, later_tokens, ..WindowEvidence::default() }
 }
 
 /// Returns the estimated cost of a window without a bill of its own: of each block of the session, by its index, and of all that is

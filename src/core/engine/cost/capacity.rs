@@ -1,7 +1,7 @@
 //! The window capacity of models, in tokens.
 
 use crate::engine::ReadSettings;
-use crate::model::json_forms;
+use crate::model::{WindowEvidence, json_forms};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -66,12 +66,13 @@ impl Capacity {
         self.tokens.saturating_sub(self.reserve).saturating_sub(used)
     }
 
-    /// Returns the window of a session that its client compacted by itself at that many tokens: a smaller one if a window of this
-    /// size has room for more than clients keep free.
-    pub fn compacted_at(self, tokens: u64) -> Capacity {
+    /// Returns the window of a session that its client compacted by itself: a smaller one if a window of this size has room for more
+    /// than clients keep free, and no later request was larger.
+    fn compacted(self, evidence: &WindowEvidence) -> Capacity {
         let is_inferred = matches!(self.source, CapacitySource::Model | CapacitySource::Observed | CapacitySource::Assumed);
-        let smaller = tokens.max(USUAL);
-        if is_inferred && tokens > 0 && (smaller as f64) < self.tokens as f64 * LEAST_FILL {
+        let smaller = evidence.compacted_tokens.max(USUAL);
+        let is_compacted = evidence.compacted_tokens > 0 && evidence.later_tokens <= smaller;
+        if is_inferred && is_compacted && (smaller as f64) < self.tokens as f64 * LEAST_FILL {
             return Capacity { tokens: smaller, source: CapacitySource::Compacted, reserve: 0 };
         }
         self
@@ -102,21 +103,21 @@ pub fn largest(model: &str) -> Option<u64> {
     model.starts_with("claude-").then_some(LARGE)
 }
 
-/// Returns the window of `model`, without the client's reserve. `peak` is the maximum of tokens that the session ever held, `said` the size reported by its
-/// client.
-pub fn capacity(model: &str, peak: u64, said: Option<u64>, settings: &ReadSettings) -> Capacity {
+/// Returns the window of a session of `model`, without the client's reserve.
+pub fn capacity(model: &str, evidence: &WindowEvidence, settings: &ReadSettings) -> Capacity {
+    let peak = evidence.peak_tokens;
     let named = settings.model_windows.iter().filter(|(name, _)| model.starts_with(name.as_str()));
     let named = named.max_by_key(|(name, _)| name.len()).map(|(_, tokens)| *tokens);
     let known = WINDOWS.iter().filter(|(name, _)| model.starts_with(name)).max_by_key(|(name, _)| name.len());
     let usual = known.map_or(USUAL, |(_, tokens)| *tokens);
-    let (tokens, source) = match (settings.window_tokens.or(named), said.filter(|tokens| *tokens > 0)) {
+    let (tokens, source) = match (settings.window_tokens.or(named), evidence.stated_tokens.filter(|tokens| *tokens > 0)) {
         (Some(tokens), _) => (tokens, CapacitySource::Setting),
         (None, Some(tokens)) => (tokens, CapacitySource::Client),
         (None, None) if peak > usual && peak <= LARGE => (LARGE, CapacitySource::Observed),
         (None, None) if known.is_some() => (usual, CapacitySource::Model),
         (None, None) => (usual, CapacitySource::Assumed),
     };
-    Capacity { tokens, source, reserve: 0 }
+    Capacity { tokens, source, reserve: 0 }.compacted(evidence)
 }
 
 #[cfg(test)]
@@ -124,7 +125,8 @@ mod tests {
     use super::*;
 
     fn check(model: &str, peak: u64, tokens: u64, source: CapacitySource) {
-        assert_eq!(capacity(model, peak, None, &ReadSettings::default()), Capacity { tokens, source, reserve: 0 }, "{model}");
+        let evidence = WindowEvidence { peak_tokens: peak, ..WindowEvidence::default() };
+        assert_eq!(capacity(model, &evidence, &ReadSettings::default()), Capacity { tokens, source, reserve: 0 }, "{model}");
     }
 
     #[test]
@@ -142,10 +144,14 @@ mod tests {
 
     #[test]
     fn an_automatic_compaction_shows_a_smaller_window() {
-        let shown = |model: &str, said, at| {
-            let window = capacity(model, 0, said, &ReadSettings::default()).compacted_at(at);
+        let later = |model: &str, stated_tokens, compacted_tokens, later_tokens| {
+            let evidence = WindowEvidence { peak_tokens: 0, stated_tokens, compacted_tokens, later_tokens };
+            let window = capacity(model, &evidence, &ReadSettings::default());
             (window.tokens, window.source)
         };
+        let shown = |model: &str, stated, at| later(model, stated, at, 0);
+        assert_eq!(later("claude-opus-5-5", None, 167_000, 200_000), (200_000, CapacitySource::Compacted));
+        assert_eq!(later("claude-opus-5-5", None, 167_000, 200_001), (1_000_000, CapacitySource::Model));
         assert_eq!(shown("claude-opus-5-5", None, 167_000), (200_000, CapacitySource::Compacted));
         assert_eq!(shown("claude-opus-5-5", None, 213_000), (213_000, CapacitySource::Compacted));
         assert_eq!(shown("claude-opus-5-5", None, 967_000), (1_000_000, CapacitySource::Model));
@@ -167,8 +173,10 @@ mod tests {
             model_windows: vec![("claude".to_owned(), 1), ("claude-opus".to_owned(), 2)],
             ..ReadSettings::default()
         };
-        assert_eq!(capacity("claude-opus-5", 9, Some(5), &settings).tokens, 2);
-        assert_eq!(capacity("gpt-5", 9, Some(258_400), &settings).source, CapacitySource::Client);
-        assert_eq!(capacity("claude-opus-5", 9, None, &ReadSettings { window_tokens: Some(7), ..settings }).tokens, 7);
+        let held = WindowEvidence { peak_tokens: 9, ..WindowEvidence::default() };
+        let stated = |tokens| WindowEvidence { stated_tokens: Some(tokens), ..held };
+        assert_eq!(capacity("claude-opus-5", &stated(5), &settings).tokens, 2);
+        assert_eq!(capacity("gpt-5", &stated(258_400), &settings).source, CapacitySource::Client);
+        assert_eq!(capacity("claude-opus-5", &held, &ReadSettings { window_tokens: Some(7), ..settings }).tokens, 7);
     }
 }

@@ -4,6 +4,7 @@ use crate::engine::cost::capacity::{self, capacity};
 use crate::engine::{Analysis, ReadSettings, amount, plural};
 use crate::model::{
     Block, BlockKind, BlockNumber, Event, Fault, Key, MediaFault, Refusal, Row, RowKind, Session, Vocabulary, Window,
+    WindowEvidence,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -420,7 +421,8 @@ fn media(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
     let images = sent().map(|block| block.media.images.len()).sum::<usize>();
     let many = images > FEW_IMAGES;
     let pixels = if many { PIXELS_OF_MANY } else { PIXELS };
-    let is_large = capacity(model, 0, session.capacity, &ReadSettings::default()).tokens > capacity::USUAL;
+    let evidence = WindowEvidence { stated_tokens: session.capacity, ..WindowEvidence::default() };
+    let is_large = capacity(model, &evidence, &ReadSettings::default()).tokens > capacity::USUAL;
     let limit = MEDIA[usize::from(is_large)];
     let (mut pages, mut size) = (0, 0);
     for block in sent() {

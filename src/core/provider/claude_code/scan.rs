@@ -7,7 +7,7 @@ use crate::provider::turns::TurnScan;
 use crate::provider::usage::NewestRow;
 use crate::provider::{ParsedRow, Scanner, Totals};
 use memchr::memmem::Finder;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Length of the head of a row, in bytes, that contains the message's role, in all versions seen.
 const HEAD_BYTES: usize = 2048;
@@ -69,6 +69,8 @@ struct Side {
     /// True if an edit by aperture changed the figures of the last response.
     edited: bool,
     named: bool,
+    /// The model before the last compaction that the client did by itself.
+    compacted_by: Arc<str>,
     turns: TurnScan,
     /// The parent of the first prompt: another prompt there follows a rewind before it.
     root: Option<Option<Key>>,
@@ -135,7 +137,9 @@ impl Scanner for Scan {
         let Scan { main, sidechain, newest, usage, .. } = *self;
         let (usage, outputs) = usage.finish(rule);
         let with_output = |side: Side, (output_tokens, output_estimated): (u64, bool)| {
-            Totals { output_tokens, output_estimated, ..side.totals }.with_turns(&side.turns)
+            let mut window = side.totals.window;
+            window.compacted_tokens *= u64::from(side.compacted_by == side.totals.model);
+            Totals { output_tokens, output_estimated, window, ..side.totals }.with_turns(&side.turns)
         };
         let [main, side] = [with_output(main, outputs[0]), with_output(sidechain, outputs[1])];
         let own = main.steps + main.turns > 0 || side.steps + side.turns == 0;
@@ -204,7 +208,8 @@ impl Side {
         // Each row of a response repeats its figures; the output grows to its final value.
         self.message_output = self.message_output.max(output);
         totals.window_tokens = sent + self.message_output;
-        totals.peak_tokens = totals.peak_tokens.max(sent);
+        totals.window.peak_tokens = totals.window.peak_tokens.max(sent);
+        totals.window.later_tokens = totals.window.later_tokens.max(sent);
         // If the figures differ, an edit by aperture added an estimate beside the bill.
         self.edited = last.is_some() && sent != count(usage.input) + count(usage.read) + count(usage.creation);
         totals.moved_on = self.edited;
@@ -216,7 +221,13 @@ impl Side {
     fn other(&mut self, parsed: &ParsedRow<'_>, is_linked: bool) {
         let totals = &mut self.totals;
         match (parsed.row.kind, parsed.row.event.as_deref()) {
-            (RowKind::Boundary, _) => totals.compactions += 1,
+            (RowKind::Boundary, event) => {
+                totals.compactions += 1;
+                if let Some(Event::Compaction { automatic_at: Some(tokens), .. }) = event {
+                    (totals.window.compacted_tokens, totals.window.later_tokens) = (*tokens, 0);
+                    self.compacted_by = totals.model.clone();
+                }
+            }
             (_, Some(Event::Title { text, chosen })) if *chosen || !self.named => {
                 self.named = *chosen;
                 totals.title = text.clone();

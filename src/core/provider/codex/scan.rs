@@ -42,7 +42,7 @@ impl Scanner for Scan {
             }
             ("event_msg", "token_count") => self.billed(&payload),
             ("event_msg", "task_started") => {
-                self.totals.capacity_tokens = number(payload.capacity).or(self.totals.capacity_tokens);
+                self.totals.window.stated_tokens = number(payload.capacity).or(self.totals.window.stated_tokens);
             }
             ("session_meta" | "turn_context", _) => self.state(&kind, &payload),
             ("event_msg", "thread_name_updated" | "thread_rolled_back") | ("compacted", _) => self.whole(bytes),
@@ -75,13 +75,13 @@ impl Scan {
         // A bill larger than its window is none of the window.
         if sent > 0 && self.answered && window.is_none_or(|window| window == 0 || sent <= window) {
             self.totals.window_tokens = sent + output;
-            self.totals.peak_tokens = self.totals.peak_tokens.max(sent);
+            self.totals.window.peak_tokens = self.totals.window.peak_tokens.max(sent);
             self.totals.moved_on = false;
         }
         if let Some(output) = number(info.total.and_then(|total| total.output)) {
             self.totals.output_tokens = output;
         }
-        self.totals.capacity_tokens = window.or(self.totals.capacity_tokens);
+        self.totals.window.stated_tokens = window.or(self.totals.window.stated_tokens);
     }
 
     /// Takes the row of a session or of a turn, which names the directory, and that of a turn the model.
