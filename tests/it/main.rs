@@ -34,6 +34,7 @@ mod leaks;
 mod limits;
 mod links;
 mod listing;
+mod lists;
 mod literals;
 mod manifest;
 mod mcp;

@@ -422,7 +422,7 @@ fn relative(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/")
 }
 
-fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
+pub fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();

@@ -1,13 +1,14 @@
 //! The files that a shell command names.
 
 use crate::model::paths::is_windows_text;
+use crate::text::command_heads::is_wrapper;
 use crate::text::lists::{word_lists, word_sets};
 use crate::text::names::{SEPARATORS, file_name};
 use crate::text::shell::{Operator, Part, Word, parts};
 use std::borrow::Cow;
 
 word_sets! { "files.txt": EXTENSIONS }
-word_lists! { "files.txt": NAMES, PREFIXES, MESSAGES, PATTERNS, SEARCHERS, SEARCH_VALUES, SHELLS, OTHER_ARGUMENTS }
+word_lists! { "files.txt": NAMES, MESSAGES, PATTERNS, SEARCHERS, SEARCH_VALUES, SHELLS, OTHER_ARGUMENTS }
 
 /// Maximum length of a path, and maximum number of files of one command.
 const PATH_BYTES: usize = 256;
@@ -104,7 +105,8 @@ impl Shell {
 
     /// Follows a simple command: its assignments, a change of directory, the files in its arguments.
     fn run(&mut self, words: &[Word], depth: usize) {
-        let start = words.iter().position(|word| !PREFIXES.contains(&&*word.text)).unwrap_or(words.len());
+        let is_before = |word: &Word| is_wrapper(&word.text) || matches!(&*word.text, "export" | "local" | "}");
+        let start = words.iter().position(|word| !is_before(word)).unwrap_or(words.len());
         let mut words = &words[start..];
         while let Some((word, rest)) = words.split_first()
             && let Some((name, _)) = assignment(&word.text)

@@ -6,7 +6,7 @@ use crate::text::shell::{SimpleCommand, Word, simple_commands};
 
 word_lists! {
     "command_heads.txt":
-    WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE, LOOKUPS, TRIVIAL, GENERIC, RUNS_TARGETS, RUNS_SCRIPTS,
+    WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE, LOOKUPS, TRIVIAL, COMMON, RUNS_TARGETS, RUNS_SCRIPTS,
     PUBLISHING, GROUPS, LEAVES, WRAPPER_VALUES, SHOWS_TEXTS,
 }
 
@@ -64,6 +64,11 @@ pub fn head(simple: &SimpleCommand) -> Option<String> {
     Some(head.join(" "))
 }
 
+/// Returns true for a word before a program: a keyword of the shell or a program that runs its arguments.
+pub fn is_wrapper(word: &str) -> bool {
+    WRAPPERS.contains(&word)
+}
+
 /// Returns true if a program only looks for something.
 pub fn is_lookup(program: &str) -> bool {
     LOOKUPS.contains(&program)
@@ -90,7 +95,7 @@ pub fn is_specific(head: &str) -> bool {
     let runs = |third: &str| RUNS_SCRIPTS.contains(&program) || program == "go" && third.starts_with("./");
     let names_target = second == Some("run") && third.is_some_and(runs);
     let runs_script = second.is_some_and(|script| script.contains('.') && !script.starts_with('-'));
-    let is_generic = is_trivial(head) || GENERIC.contains(&program);
+    let is_generic = is_trivial(head) || COMMON.contains(&program);
     names_target || runs_script && RUNNERS.contains(&program) || !is_generic
 }
 
@@ -101,7 +106,7 @@ pub fn without_wrappers(words: &[Word]) -> &[Word] {
         let text = first.text.as_str();
         if is_assignment(text) {
             rest = after;
-        } else if WRAPPERS.contains(&text) {
+        } else if is_wrapper(text) {
             let mut skipped = 0;
             while let Some(option) = after.get(skipped).map(|word| word.text.as_str()).filter(|word| word.starts_with('-')) {
                 skipped += 1 + usize::from(has_pair(&WRAPPER_VALUES, text, option));
@@ -120,7 +125,7 @@ pub fn without_wrappers(words: &[Word]) -> &[Word] {
 pub fn wrapper<'a>(simple: &'a SimpleCommand, line: &str) -> Option<&'a str> {
     let wrappers = simple.words.len() - without_wrappers(&simple.words).len();
     let names = simple.words.iter().take(wrappers).map(|word| word.text.as_str());
-    names.filter(|name| WRAPPERS.contains(name)).find(|name| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')))
+    names.filter(|name| is_wrapper(name)).find(|name| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')))
 }
 
 /// Returns the name of the program: the last part of its path, or a path that starts with `./`.

@@ -14,7 +14,7 @@ const OPTION: &[&str] = &["option", "choice", "variant", "approach", "one"];
 /// Other words before the letter of a choice.
 const LEAD: &[&str] = &["plan", "go", "with", "do", "and", "or"];
 /// Words behind a number that it does not count.
-const GOES_ON: &[&str] = &["and", "or", "but", "then", "please", "first", "is", "sounds", "instead", "too", "with", "w"];
+const NOT_COUNTED: &[&str] = &["and", "or", "but", "then", "please", "first", "is", "sounds", "instead", "too", "with", "w"];
 
 /// An answer that names choices, and the text that offers them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ fn parse_choice_numbers(answer: &str) -> Vec<u32> {
         let (before, after) = (&answer[..start], &answer[start + word.len()..]);
         let is_next = |words: &[&str]| lower.get(place + 1).is_some_and(|next| words.contains(&&**next));
         let is_behind = |words: &[&str]| place.checked_sub(1).is_some_and(|place| words.contains(&&*lower[place]));
-        let is_end = !after.trim_start_matches(' ').starts_with(char::is_alphanumeric) || is_next(GOES_ON);
+        let is_end = !after.trim_start_matches(' ').starts_with(char::is_alphanumeric) || is_next(NOT_COUNTED);
         let number =
             || lower[place].parse().ok().filter(|_| !is_part(before, after) && (place == 0 || is_end || is_behind(OPTION)));
         let ordinal =

@@ -20,7 +20,7 @@ pub enum Rule {
 
 word_lists! {
     "rules.txt":
-    OPENERS, OPENINGS, LASTING, EXPLICIT, EXPLICIT_INNER, HABITS, PROHIBITIONS, MOMENTS, ADVERBS, INSTRUCTIONS, SUBJECTS, INNER,
+    OPENERS, RULE_STARTS, LASTING, EXPLICIT, EXPLICIT_INNER, HABITS, PROHIBITIONS, MOMENTS, ADVERBS, INSTRUCTIONS, SUBJECTS, INNER,
     REPORTS,
 }
 
@@ -44,7 +44,7 @@ pub fn rule(sentence: &str) -> Option<Rule> {
     let characters = lower.chars().count();
     let has = |phrases: &[&str]| phrases.iter().any(|phrase| places(&lower, phrase).next().is_some());
     let start = without_openers(&lower);
-    let begins = |text: &str| OPENINGS.iter().any(|phrase| places(text, phrase).next() == Some(0));
+    let begins = |text: &str| RULE_STARTS.iter().any(|phrase| places(text, phrase).next() == Some(0));
     let opens = (begins(&lower) || begins(start)) && !describes(start);
     let first = |phrases: &[&str]| phrases.iter().filter_map(|phrase| places(&lower, phrase).next()).min();
     let subject = first(&SUBJECTS);

@@ -10,7 +10,7 @@ use crate::text::shell::simple_commands;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-word_lists! { "pages.txt": ABOUT_PAGES, LINKS, FETCHERS }
+word_lists! { "pages.txt": ABOUT_PAGES, CONTINUATIONS, FETCHERS }
 
 /// Characters of a sentence that is kept, and its least number of words.
 const CHARACTERS: std::ops::RangeInclusive<usize> = 30..=240;
@@ -154,7 +154,7 @@ fn is_fact(text: &str) -> bool {
     let is_border = |c: char| !c.is_alphanumeric() && c != '\'';
     let about_page = lower.split(is_border).any(|word| ABOUT_PAGES.contains(&word));
     let first = lower.split_whitespace().next().unwrap_or_default().trim_end_matches([',', ':']);
-    let starts = text.starts_with(|c: char| c.is_uppercase() || c == '`') && !LINKS.contains(&first);
+    let starts = text.starts_with(|c: char| c.is_uppercase() || c == '`') && !CONTINUATIONS.contains(&first);
     let is_prose = !text.contains(['|', '{', '}', ';', '*', '…']) && !text.contains("://");
     let size = CHARACTERS.contains(&text.chars().count()) && text.split_whitespace().count() >= WORDS;
     size && starts

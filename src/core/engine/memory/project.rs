@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The weight of a session, compared with the next newer one.
 const DECAY: f64 = 0.95;
 /// Folders that tools write to.
-const PASSING: &[&str] = &[".git/", "node_modules/", "target/debug/", "target/release/", "tmp/"];
+const TOOL_FOLDERS: &[&str] = &[".git/", "node_modules/", "target/debug/", "target/release/", "tmp/"];
 /// Sessions that must have used a file, so that it is a place of the project and not one of a task.
 const FILE_SESSIONS: u32 = 2;
 /// Sessions in which a command must have succeeded.
@@ -148,7 +148,7 @@ fn is_passing(path: &str) -> bool {
     let is_outside = path.starts_with('~') || is_absolute(path);
     is_outside
         || path.starts_with("../")
-        || PASSING.iter().any(|folder| path.starts_with(folder) || path.contains(&format!("/{folder}")))
+        || TOOL_FOLDERS.iter().any(|folder| path.starts_with(folder) || path.contains(&format!("/{folder}")))
 }
 
 #[cfg(test)]

@@ -182,14 +182,14 @@ pub fn declaration(line: &str) -> Option<String> {
             || next.is_empty()
             || !next.starts_with(char::is_alphanumeric)
             || word == "impl"
-            || CLAUSES.iter().any(|clause| next.starts_with(clause));
+            || AFTER_NAMES.iter().any(|clause| next.starts_with(clause));
         return (is_code && name.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$'))
             .then(|| format!("{word} {name}"));
     }
 }
 
 /// Words that may follow the name of a declaration.
-const CLAUSES: &[&str] = &["extends ", "implements ", "for ", "where ", "struct", "interface", "from "];
+const AFTER_NAMES: &[&str] = &["extends ", "implements ", "for ", "where ", "struct", "interface", "from "];
 
 #[cfg(test)]
 mod tests {

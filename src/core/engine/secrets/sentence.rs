@@ -6,7 +6,7 @@ use crate::text::lists::word_lists;
 
 /// Bytes of a sentence that are examined on one side of a name.
 const SENTENCE_BYTES: usize = 80;
-word_lists! { "sentence.txt": LINKS, RELATIONS, PARTICLES, ORDERS, REASONS }
+word_lists! { "sentence.txt": VALUE_LINKS, RELATIONS, PARTICLES, ORDERS, NAME_LINKS }
 
 /// Returns the start of the value after a name of a kind, from the offset after the spaces behind the name.
 pub(super) fn after(text: &[u8], at: usize, kind: &str) -> Option<usize> {
@@ -22,19 +22,20 @@ pub(super) fn after(text: &[u8], at: usize, kind: &str) -> Option<usize> {
         return None;
     }
     let first = &line[..memchr::memchr(b' ', line).unwrap_or(line.len())];
-    if !is_aside && first.len() > 1 && ![&LINKS, &RELATIONS].iter().any(|list| is_one_of(first, list)) {
+    if !is_aside && first.len() > 1 && ![&VALUE_LINKS, &RELATIONS].iter().any(|list| is_one_of(first, list)) {
         return Some(at);
     }
     let words = words(line);
     let is = |place: usize, list: &[&str]| words.get(place).is_some_and(|(_, word)| is_one_of(word, list));
     let mut place = 0;
     if is_aside {
-        place = (0..4).find(|place| is(*place, &ORDERS) || is(*place, &LINKS))?;
+        place = (0..4).find(|place| is(*place, &ORDERS) || is(*place, &VALUE_LINKS))?;
         place += usize::from(is(place, &ORDERS));
     } else if is(0, &RELATIONS) {
-        place = (1..6).find(|place| is(*place, &LINKS) || words.get(place - 1).is_some_and(|(_, word)| word.ends_with(b":")))?;
+        place = (1..6)
+            .find(|place| is(*place, &VALUE_LINKS) || words.get(place - 1).is_some_and(|(_, word)| word.ends_with(b":")))?;
     }
-    while is(place, &LINKS) {
+    while is(place, &VALUE_LINKS) {
         place += 1;
     }
     // The kind of encryption in the configuration of a router.
@@ -55,7 +56,7 @@ pub(super) fn before(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     let feed = memchr::memrchr2(b'\n', b'"', window).max(memchr::memmem::rfind(window, b"\\n").map(|place| place + 1));
     let from = from + feed.map_or(0, |place| place + 1);
     let words = words(&text[from..start]);
-    let place = words.iter().rposition(|(_, word)| !is_one_of(word, &REASONS))?;
+    let place = words.iter().rposition(|(_, word)| !is_one_of(word, &NAME_LINKS))?;
     let reasons = &words[place + 1..];
     let is_stated = reasons.iter().any(|(_, word)| is_one_of(word, &["is", "are", "was"]));
     let is_ordered = reasons.iter().any(|(_, word)| is_one_of(word, &["as"]))

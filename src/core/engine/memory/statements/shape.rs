@@ -23,7 +23,7 @@ const PARAGRAPH_WORDS: usize = 4;
 
 word_lists! {
     "shape.txt":
-    POINTERS, SPEAKING, OWN_LEADS, OWN_MARKS, ROLES, GREETINGS, SIGNATURES, ROLE_STARTS, ABOUT_OTHERS, LEVELS,
+    TEXT_POINTERS, SPEAKING, OWN_LEADS, OWN_MARKS, ROLES, GREETINGS, SIGNATURES, ROLE_STARTS, ABOUT_OTHERS, LEVELS,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,14 +110,14 @@ fn leads(line: &str, after: &[Line<'_>]) -> bool {
     if has_colon {
         let is_apart = after.first() == Some(&Line::Blank);
         return has_any(&words, &SPEAKING)
-            || has_any(&words, &POINTERS) && !is_own
+            || has_any(&words, &TEXT_POINTERS) && !is_own
             || is_apart && !is_own
             || count(&words) <= 1 && !is_own;
     }
     let negates = begins_any(&words, &["don't", "do not", "never", "stop", "no", "not"]);
     let states = begins_any(&words, &["i", "we", "that", "it", "that's", "this", "these", "the"])
         && !line.trim_end().ends_with(['?', '？']);
-    count(&words) <= LEAD_WORDS && has_any(&words, &POINTERS) && !negates && !states
+    count(&words) <= LEAD_WORDS && has_any(&words, &TEXT_POINTERS) && !negates && !states
 }
 
 /// Returns the name of who speaks in a line, in lower case: `reviewer: …`, `<alice> …`.

@@ -8,7 +8,7 @@ use crate::text::words::stem;
 /// Maximum number of words that make the topic: the longest ones, which carry most of it.
 const TOPIC_WORDS: usize = 5;
 
-word_lists! { "words.txt": GENERIC }
+word_lists! { "words.txt": FILLERS }
 
 /// Returns the key of the topic of a statement, from its content words and whether it is negated. Stable across runs.
 pub fn topic_key(text: &str) -> u64 {
@@ -43,7 +43,7 @@ fn content_words(plain: &str) -> Vec<&str> {
 
 fn is_function_word(word: &str) -> bool {
     let is_other = || grammar::FAILURES.contains(&word) || grammar::CONVENTIONS.contains(&word);
-    GENERIC.contains(&word) || (grammar::has(word) && !is_other())
+    FILLERS.contains(&word) || (grammar::has(word) && !is_other())
 }
 
 /// Returns the stem of a word; a name in several parts as it is.

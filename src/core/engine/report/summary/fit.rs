@@ -19,7 +19,7 @@ const TOPIC_WORDS: usize = 6;
 const LEAST_TOPIC_WORDS: usize = 4;
 /// Words of a topic that is cut with a meaning of their own, below which it says nothing.
 const TELLING_WORDS: usize = 2;
-word_lists! { "fit.txt": pub(super) LINKS, OPEN_WORDS, FRAMES }
+word_lists! { "fit.txt": pub(super) PHRASE_STARTS, OPEN_WORDS, FRAMES }
 
 impl PointKind {
     pub fn label(self) -> &'static str {
@@ -212,7 +212,8 @@ pub(super) fn header(mut parts: HeaderParts, bound: u32) -> (Headline, bool) {
 
 /// Returns the number of words of a topic that is cut, up to the end of a phrase and one that says something.
 fn topic_end(words: &[String]) -> usize {
-    let ends = |at: &usize| LINKS.contains(&&*bare(&words[*at])) || words[at - 1].ends_with([',', ';', ':', '.', '?', '!', ')']);
+    let ends =
+        |at: &usize| PHRASE_STARTS.contains(&&*bare(&words[*at])) || words[at - 1].ends_with([',', ';', ':', '.', '?', '!', ')']);
     let end = (LEAST_TOPIC_WORDS..words.len()).rev().find(ends).unwrap_or(words.len());
     end - words[..end].iter().skip(1).rev().take_while(|word| OPEN_WORDS.contains(&&*bare(word))).count()
 }

@@ -143,7 +143,7 @@ const CHATTER: &[&str] = &[
 ];
 
 /// Prefixes of sentences that announce an action: chatter, unless the sentence gives a reason.
-const INTENTIONS: &[&str] = &["i'll", "i will", "i'm going to", "we'll"];
+const ACTION_STARTS: &[&str] = &["i'll", "i will", "i'm going to", "we'll"];
 
 /// Words after "now" that begin an announcement.
 const NEXT_WORDS: &[&str] = &[
@@ -180,7 +180,7 @@ pub(super) fn salience(sentence: &Sentence) -> u32 {
 
 /// Returns true if a sentence in lowercase only announces an action or acknowledges.
 fn announces(lower: &str, finds: bool) -> bool {
-    let intends = INTENTIONS.iter().any(|start| begins(lower, start));
+    let intends = ACTION_STARTS.iter().any(|start| begins(lower, start));
     // `Now adding the test`, `Now the second file`, `Now update it`.
     let next = lower.strip_prefix("now ").and_then(|rest| rest.split(' ').next());
     let is_next = next.is_some_and(|word| NEXT_WORDS.contains(&word) || word.ends_with("ing"));

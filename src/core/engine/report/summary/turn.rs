@@ -3,7 +3,7 @@
 use super::cleaning::unshortened;
 use super::current::wish;
 use super::facts::{Facts, Outcome, answered, facts, is_of_client, outcomes_of};
-use super::fit::{HeaderParts, LINKS, fit, header, tells};
+use super::fit::{HeaderParts, PHRASE_STARTS, fit, header, tells};
 use super::sentences::{Sentence, decides, prompt_sentences, salience, sentences};
 use super::{
     Contents, Fillable, HEADER_TOKENS, Headline, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply, own_words,
@@ -326,7 +326,7 @@ fn topics(asked: &[Part]) -> Vec<(Vec<String>, bool)> {
     }
     let whole = without_courtesies(&first.text);
     let ends = |at: &usize| whole[..*at].ends_with([',', ';', ':', '—']);
-    let links = |at: &usize| whole[at + 1..].split(' ').next().is_some_and(|word| LINKS.contains(&&*word.to_lowercase()));
+    let links = |at: &usize| whole[at + 1..].split(' ').next().is_some_and(|word| PHRASE_STARTS.contains(&&*word.to_lowercase()));
     let starts = whole.match_indices(' ').map(|(at, _)| at).filter(|at| ends(at) || links(at));
     let rests = starts.map(|at| whole[at + 1..].trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_whitespace()));
     let place = asked.iter().position(|part| part.text == first.text).unwrap_or_default();
