@@ -78,6 +78,8 @@ conventions! {
         reminder_lines: Vec<&'static str>,
         /// Prefixes of contents that hold a command which the user typed.
         typed_commands: Vec<&'static str>,
+        /// Commands that only the client answers, as they are typed.
+        client_commands: Vec<&'static str>,
         /// Headings of templates of prompts, above the text that the user gave to them.
         input_headings: Vec<&'static str>,
         /// Texts before the reason that a person gave with a rejected call.
@@ -216,6 +218,11 @@ impl Conventions {
     /// Returns true if a result says that its call was not carried out: the user declined it, or another failed call cancelled it.
     pub fn declines(&self, content: &str) -> bool {
         starts_with_any(content.trim_start(), &self.declined) || self.cancelled.iter().any(|text| content.contains(text))
+    }
+
+    /// Returns true if a prompt is a command that only the client answers.
+    pub fn is_client_command(&self, prompt: &str) -> bool {
+        prompt.split_whitespace().next().is_some_and(|word| self.client_commands.contains(&word))
     }
 
     /// Returns true if a line of a result, by its place in it, reports the status of a call that succeeded, or introduces the result.

@@ -11,7 +11,7 @@ use crate::engine::reduce::is_progress;
 use crate::engine::report::label::split_directory;
 use crate::engine::search::Query;
 use crate::engine::summary::{
-    Part, PointKind, SessionSummary, Told, error_line, functions_in_work, is_chatter, is_client_command, looks_up, own_words,
+    Part, PointKind, SessionSummary, Told, error_line, functions_in_work, is_chatter, looks_up, own_words,
 };
 use crate::engine::{Analysis, TurnForm, files_in_work, label, mask, plural};
 use crate::model::paths::{is_absolute, is_windows_text, relative};
@@ -165,7 +165,7 @@ impl Units {
                 self.lines(&|_| Lane::Failed, block, own.iter().flat_map(|words| words.lines()));
                 continue;
             }
-            if own.is_empty() || own.iter().all(|words| is_client_command(words)) {
+            if own.is_empty() || own.iter().all(|words| conventions.is_client_command(words)) {
                 continue;
             }
             let mut lines: Vec<&str> = own.iter().flat_map(|words| words.lines()).collect();

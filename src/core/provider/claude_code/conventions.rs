@@ -37,6 +37,9 @@ pub(super) fn conventions() -> Conventions {
         ],
         reminder_lines: vec!["<system-reminder>"],
         typed_commands: vec!["<command-"],
+        client_commands: vec![
+            "/clear", "/model", "/compact", "/exit", "/resume", "/login", "/mcp", "/config", "/usage", "/context",
+        ],
         input_headings: vec![INPUT_HEADING],
         reason_starts: vec!["the user said:\n", "the following reason for the rejection:"],
         reason_ends: vec!["\n\nNote: The user"],

@@ -8,7 +8,7 @@ use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionS
 use crate::engine::memory::names_subject;
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, label, plural};
-use crate::model::{Block, BlockKind, BlockNumber, Flags, InputNames, Role, ToolVerb, Turn};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, InputNames, Role, ToolVerb, Turn};
 use crate::text::clauses::{gives_role, is_order};
 use crate::text::cut::cut;
 use crate::text::stop_words::is_function_word;
@@ -71,7 +71,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
     // The last questions of the agent await an answer of the user.
     next.extend(open.iter().filter(|part| part.text.ends_with(['?', '？'])).cloned());
     let errors = live.last().map(|told| told.facts.errors.iter().rev().take(2).cloned().collect()).unwrap_or_default();
-    let goal = live.iter().find_map(|told| goal(&told.asked));
+    let goal = live.iter().find_map(|told| goal(&told.asked, told.conventions));
     let points = [
         (PointKind::Objective, goal.unwrap_or_default()),
         (PointKind::Narrative, latest(narrative(&live))),
@@ -127,7 +127,7 @@ fn objective(live: &[&TurnFacts<'_>]) -> Vec<Part> {
         let accepted = || {
             Some(vec![told.asked.first()?.clone(), Part { text: format!("(to: {})", offer.as_ref()?.text), ..offer.clone()? }])
         };
-        goal(&told.asked).or_else(|| accepted().filter(|_| at + 1 == live.len() && assents(&told.asked)))
+        goal(&told.asked, told.conventions).or_else(|| accepted().filter(|_| at + 1 == live.len() && assents(&told.asked)))
     });
     let labelled = |label: &str, mut parts: Vec<Part>| {
         parts[..1].iter_mut().for_each(|part| part.text.insert_str(0, label));
@@ -144,7 +144,7 @@ fn objective(live: &[&TurnFacts<'_>]) -> Vec<Part> {
 
 /// Returns the sentence of a prompt with the request; `None` for a command of the client and an acknowledgement. Role descriptions
 /// are skipped.
-pub(super) fn wish(asked: &[Part]) -> Option<&Part> {
+pub(super) fn wish<'a>(asked: &'a [Part], conventions: &Conventions) -> Option<&'a Part> {
     const WISHES: &[&str] = &[
         "can ", "could ", "please", "let's", "lets ", "i want ", "i'd like ", "i would like ", "i need ", "we need ", "fix ",
         "add ", "make ", "update ", "review ", "write ", "create ", "implement ", "remove ", "change ", "check ", "help ",
@@ -153,7 +153,7 @@ pub(super) fn wish(asked: &[Part]) -> Option<&Part> {
     let first = asked.first()?;
     let words: usize = asked.iter().map(|part| part.text.split_whitespace().count()).sum();
     let is_short = words < 3 && first.text.is_ascii() && !first.text.starts_with('/');
-    if is_short && !is_order(&first.text) || assents(asked) || is_client_command(&first.text) {
+    if is_short && !is_order(&first.text) || assents(asked) || conventions.is_client_command(&first.text) {
         return None;
     }
     let long = |part: &&Part| part.text.split_whitespace().count() >= 4 && !gives_role(&part.text);
@@ -171,8 +171,8 @@ pub(super) fn wish(asked: &[Part]) -> Option<&Part> {
 
 /// Returns the request of a prompt. One that is short or points to something is shown with the sentence that says what it is about:
 /// a short one before it or, for the first, the one after it. It has a part.
-fn goal(asked: &[Part]) -> Option<Vec<Part>> {
-    let wish = wish(asked)?;
+fn goal(asked: &[Part], conventions: &Conventions) -> Option<Vec<Part>> {
+    let wish = wish(asked, conventions)?;
     let place = asked.iter().position(|part| part.text == wish.text)?;
     let leads = wish.text.ends_with(':');
     let is_open = leads || wish.text.split_whitespace().count() < SHORT_GOAL || points_back(&wish.text);
@@ -180,13 +180,6 @@ fn goal(asked: &[Part]) -> Option<Vec<Part>> {
     let before = place.checked_sub(1).map(|before| &asked[before]).filter(|_| is_open && !leads).filter(fits);
     let after = asked.get(place + 1).filter(|_| is_open && (leads || place == 0));
     Some([before, Some(wish), after].into_iter().flatten().cloned().collect())
-}
-
-/// Returns true if a prompt is a command that only the client answers.
-pub fn is_client_command(prompt: &str) -> bool {
-    const COMMANDS: &[&str] =
-        &["/clear", "/model", "/compact", "/exit", "/resume", "/login", "/mcp", "/config", "/usage", "/context"];
-    prompt.split_whitespace().next().is_some_and(|word| COMMANDS.contains(&word))
 }
 
 /// Returns a sentence that ends the newest turn with one, and those of the most important turns before it, in order. What newer turns say
@@ -394,7 +387,7 @@ mod tests {
             ("You are already in the folder of the till.", "You are already in the folder of the till."),
         ] {
             let asked = [first, rate].map(|text| Part { text: text.to_owned(), block: None });
-            assert_eq!(wish(&asked).map(|part| &*part.text), Some(expected));
+            assert_eq!(wish(&asked, Default::default()).map(|part| &*part.text), Some(expected));
         }
     }
 

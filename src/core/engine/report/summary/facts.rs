@@ -1,7 +1,7 @@
 //! Facts of a turn: edits, tests, commits, errors, interruptions.
 
 use super::cleaning::{unshortened, without_tags};
-use super::{Contents, Part, is_client_command, is_reply};
+use super::{Contents, Part, is_reply};
 use crate::engine::analysis::Successes;
 use crate::engine::memory::{Subject, call_error, lost_failure};
 use crate::engine::reduce::{commit, failed_test, passed_and_failed};
@@ -265,7 +265,7 @@ pub(super) fn answered(reading: &Analysis, turn: &Turn) -> bool {
         let row = &reading.session.rows[block.row as usize];
         is_printed |= row.flags.any(Flags::COMMAND_OUTPUT);
         let is_silent = matches!(block.role, Role::System | Role::Thinking) || block.kind == BlockKind::Attachment;
-        let is_of_client_alone = is_client_command(&block.preview);
+        let is_of_client_alone = reading.session.conventions.is_client_command(&block.preview);
         let is_command = row.flags.any(Flags::COMMAND_NAME) && is_printed
             || row.flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND) && is_of_client_alone;
         let is_summary = matches!(row.event.as_deref(), Some(Event::CompactSummary));

@@ -15,7 +15,6 @@ mod sentences;
 mod tests;
 mod turn;
 
-pub use current::is_client_command;
 pub use facts::{Outcome, error_line, is_of_client, looks_up};
 pub use sentences::{Sentence, is_chatter, sentences};
 pub use turn::offer;

@@ -52,6 +52,7 @@ pub(super) struct TurnFacts<'a> {
     pub last: usize,
     pub answered: bool,
     pub outcomes: Vec<Outcome>,
+    pub conventions: &'static Conventions,
 }
 
 pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a Turn, live: bool) -> TurnFacts<'a> {
@@ -72,7 +73,7 @@ pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a 
     let outcomes = outcomes_of(&facts, asks, answered);
     let asked = prompt_parts(reading, contents, turn);
     let replied = replied(reading, contents, turn, asked.first().and_then(|part| part.block));
-    TurnFacts { turn, live, facts, asked, replied, words, last, answered, outcomes }
+    TurnFacts { turn, live, facts, asked, replied, words, last, answered, outcomes, conventions }
 }
 
 /// Returns the sentences of the prompt; without prose, its first line. A command is returned as typed.
@@ -312,13 +313,13 @@ fn without_courtesies(text: &str) -> &str {
 
 /// Returns what a turn can be called by, by its request, the best first: the words that fit into a header of a command, or of the sentence
 /// with the request, of the rest of it after a clause, of the next sentences. The flag is true if there are more words.
-fn topics(asked: &[Part]) -> Vec<(Vec<String>, bool)> {
+fn topics(asked: &[Part], conventions: &Conventions) -> Vec<(Vec<String>, bool)> {
     let says = |part: &&Part| {
         let words = without_courtesies(&part.text).split_whitespace();
         let words = words.filter(|word| !is_pointer(word)).count();
         words > 1 && (!part.text.ends_with(':') || words >= LONG_INTRODUCTION)
     };
-    let Some(first) = wish(asked).into_iter().chain(asked.iter().take(4)).find(says).or(asked.first()) else {
+    let Some(first) = wish(asked, conventions).into_iter().chain(asked.iter().take(4)).find(says).or(asked.first()) else {
         return Vec::new();
     };
     if first.text.starts_with('/') {
@@ -407,7 +408,7 @@ fn written_header(written: &str, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> St
 }
 
 fn found_header(told: &TurnFacts<'_>, before: Option<&TurnFacts<'_>>, clock: &dyn Fn(i64) -> String) -> Headline {
-    let mut found = topics(&told.asked);
+    let mut found = topics(&told.asked, told.conventions);
     // Without a prompt, such as after the notice of a background task, the answer says what the turn is about.
     let answered = before.filter(|_| assents(&told.asked)).or(Some(told).filter(|_| found.is_empty()));
     if let Some(about) = answered {
@@ -416,7 +417,7 @@ fn found_header(told: &TurnFacts<'_>, before: Option<&TurnFacts<'_>>, clock: &dy
         let question = questions(message).filter(|(sentence, _)| !sentence.item && !std::ptr::eq(about, told)).last();
         let asked = question.map(|question| whole_question(message, question));
         let said = asked.or_else(|| about.reply_sentences().first().copied().map(Part::said));
-        found = said.map(|said| topics(&[said])).filter(|said| !said.is_empty()).unwrap_or(found);
+        found = said.map(|said| topics(&[said], told.conventions)).filter(|said| !said.is_empty()).unwrap_or(found);
     }
     let names = told.facts.edited.iter().rev().take(2).map(|(path, _, _)| file_name(path));
     let parts = HeaderParts {
@@ -469,7 +470,7 @@ mod tests {
             ),
         ] {
             let asked: Vec<Part> = asked.iter().map(Part::counted).collect();
-            assert_eq!(topics(&asked)[0].0.join(" "), expected);
+            assert_eq!(topics(&asked, Default::default())[0].0.join(" "), expected);
         }
     }
 
@@ -482,7 +483,7 @@ mod tests {
     #[test]
     fn a_header_that_says_nothing_takes_the_next_words() {
         let prompt = |asked: &[&str]| asked.iter().map(Part::counted).collect::<Vec<_>>();
-        let all = |asked: &[&str]| topics(&prompt(asked)).into_iter().map(|(words, _)| words.join(" ")).collect::<Vec<_>>();
+        let all = |asked: &[&str]| topics(&prompt(asked), Default::default()).into_iter().map(|(words, _)| words.join(" ")).collect::<Vec<_>>();
         assert_eq!(
             all(&["For the tests, can we use one store?", "It is slow to write."]),
             ["For the tests, can we use one store?", "use one store?", "It is slow to write."]
