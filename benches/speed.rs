@@ -3,7 +3,8 @@
 //! `cargo bench --bench speed` builds sessions of 4, 10 and 100 MB and a home of 200 MB; `cargo bench --bench speed -- 4 500`
 //! builds sessions of other sizes, in MB. `APERTURE_BENCH_LARGE=1` makes the home 1 GB, `APERTURE_CORPUS` is a directory of real
 //! sessions whose largest one is measured too; `-- --write FILE MB` writes a session, for profiling, and `-- --planning FILE`
-//! measures only the planning of a session, `-- --sealing DIRECTORY MB` sealing and opening stores of that size. Every figure is a median, every ratio the median of the ratios of each round.
+//! measures only the planning of a session, `-- --sealing DIRECTORY MB` sealing and opening stores of that size. Every figure is a median,
+//! every ratio the median of the ratios of each round.
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,

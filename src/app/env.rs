@@ -8,7 +8,7 @@ use super::{
     ColorChoice, CommandError, ErrorKind, Globals, Hooks, PROJECT_FILE, may_read, misuse, next_step_at, programs, session_name,
 };
 use crate::engine::{CheckLimits, Known, ModelPolicy, Prices, ReadSettings, Rules};
-use crate::fsio::{Disk, RealDisk};
+use crate::fsio::{Disk, LOCK_STEP, LOCK_STEPS, RealDisk};
 use crate::model::{Actor, Event, Fault, History, Session};
 use crate::output::{Clean, Gate, Report, Style};
 use crate::provider::{PROVIDERS, Places, Variables};
@@ -26,9 +26,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 const COLUMNS_WITHOUT_TERMINAL: usize = 140;
-/// The interval and the maximum number of attempts to lock a session that another command is changing.
-const LOCK_STEP: Duration = Duration::from_millis(20);
-const LOCK_STEPS: u32 = 150;
 /// The maximum size of text read from standard input, in bytes.
 const LONGEST_INPUT: u64 = 16 << 20;
 /// The size of a session, in bytes, above which reading it shows a progress indicator on the terminal.

@@ -1,5 +1,5 @@
-//! `aperture job`: does a job of the running proxy, for the proxy alone: in a process of its own, whose memory is free at the end, and whose
-//! faults do not touch requests.
+//! `aperture job`: does a job of the running proxy, for the proxy alone: in a process of its own, whose memory is free at the end, and
+//! whose faults do not touch requests.
 
 use super::live::automatic::{self, Automatic, Moment};
 use super::live::proxied;

@@ -8,6 +8,7 @@ macro_rules! help_text {
 }
 
 mod archive;
+mod arguments;
 mod bare;
 mod blame;
 mod blocks;
@@ -22,7 +23,6 @@ mod config;
 mod contracts;
 mod convert;
 mod create;
-mod deferred;
 mod diff;
 mod dispatch;
 mod doctor;

@@ -1,6 +1,6 @@
 //! The requests, one for each command, and their command line.
 
-use super::deferred::commands;
+use super::arguments::commands;
 use super::{
     ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, config, convert, create, diff,
     doctor, expand, explain, export, focus, fork, gc, git_hook, help, hook, housekeeping, import, inbox, install, job, json,
@@ -18,8 +18,8 @@ use std::ffi::OsString;
 /// Inspect and edit the context window of an AI coding agent.
 ///
 /// aperture reads the sessions of Claude Code, Codex, OpenCode and Gemini CLI and lists the blocks of the context window: the cost of
-/// each in tokens, stale blocks, and possible savings. Without a command it shows the status of the newest session of the project or, elsewhere,
-/// the sessions used last.
+/// each in tokens, stale blocks, and possible savings. Without a command it shows the status of the newest session of the project or,
+/// elsewhere, the sessions used last.
 #[derive(Parser)]
 #[command(
     name = "aperture",

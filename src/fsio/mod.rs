@@ -15,6 +15,12 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The interval of attempts to lock a file that another process changes.
+pub const LOCK_STEP: Duration = Duration::from_millis(20);
+/// The usual maximum number of such attempts.
+pub const LOCK_STEPS: u32 = 150;
 
 /// File system operations used by aperture. A disk over another one has its methods, at the paths that it gives, unless it has its own.
 pub trait Disk: Sync {

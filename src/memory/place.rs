@@ -38,8 +38,8 @@ pub struct MemoryProject {
 }
 
 impl MemoryProject {
-    /// Returns the project of a directory: the nearest one above it with memories or a repository, or the directory itself. All worktrees of
-    /// a repository are its main checkout, and a folder of sessions is that of its project, if these exist.
+    /// Returns the project of a directory: the nearest one above it with memories or a repository, or the directory itself. All worktrees
+    /// of a repository are its main checkout, and a folder of sessions is that of its project, if these exist.
     pub fn find(disk: &dyn Disk, places: &Places, data: &Path, directory: &Path) -> MemoryProject {
         let directory = absolute(disk, directory);
         if is_folder_of_sessions(disk, places, &directory) {
@@ -54,8 +54,8 @@ impl MemoryProject {
         MemoryProject { root: root_of(disk, data, &directory), sessions: None }
     }
 
-    /// Returns true if a directory is a part of the project: it is in its repository or in a worktree of this. Of a root that does not exist
-    /// here, every directory below is.
+    /// Returns true if a directory is a part of the project: it is in its repository or in a worktree of this. Of a root that does not
+    /// exist here, every directory below is.
     pub fn has_part(&self, disk: &dyn Disk, data: &Path, directory: &Path) -> bool {
         let directory = absolute(disk, directory);
         if exists(disk, &self.root) { root_of(disk, data, &directory) == self.root } else { directory.starts_with(&self.root) }

@@ -4,7 +4,7 @@ use super::MemoryError;
 use super::place::TreePlace;
 use super::tree::{Tree, bytes_of, resolved};
 use crate::engine::memory::{Change, Document};
-use crate::fsio::{Disk, NewFile, expect_one_name};
+use crate::fsio::{Disk, LOCK_STEP, NewFile, expect_one_name};
 use crate::model::{FileChange, Memory, MemoryActor, MemoryFile, MemoryOperation};
 use crate::store::Store;
 use crate::workspace::temporary;
@@ -12,9 +12,6 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// The interval of attempts to lock a tree.
-const LOCK_STEP: Duration = Duration::from_millis(20);
 
 /// The machine that a tree is changed on.
 #[derive(Clone, Copy)]

@@ -4,8 +4,8 @@ use super::{
 use crate::engine::diff::BlockDifference;
 use crate::engine::{ChangeGroup, EditPrice};
 use crate::model::{
-    As, Basis, BlockChange, BlockNumber, Estimated, Level, Operation, OperationId, OperationKind, TokenCount, UnneededData,
-    json_forms,
+    As, Basis, BlockChange, BlockNumber, Estimated, Level, Operation, OperationId, OperationKind, SkipReason, TokenCount,
+    UnneededData, json_forms,
 };
 use crate::text::shell::quoted_word;
 use schemars::JsonSchema;
@@ -211,15 +211,38 @@ impl ChangeReport {
             let sign = if saved > 0.0 { '−' } else { '+' };
             text.push_str(&format!(", {sign}{}", unit(&amount(saved.abs() as u64), "token")));
         }
-        for (why, blocks) in &self.skipped {
-            text.push_str(&format!("; skipped {} ({why})", numbered(blocks, FEW)));
+        for (why, blocks) in self.other_skips() {
+            text.push_str(&format!("; skipped {} ({})", numbered(blocks, FEW), self.why(why)));
         }
         text
     }
 
-    /// Returns that there is nothing to do, and why if the first note says so.
+    /// Returns that there is nothing to do, and why: by the first note, or because the blocks have their state already.
     fn nothing(&self) -> String {
-        self.notes.first().map_or_else(|| "nothing to do".to_owned(), |why| format!("nothing to do: {why}"))
+        let is = |blocks: &[BlockNumber]| if blocks.len() == 1 { "is" } else { "are" };
+        let same = self.same().map(|blocks| format!("{} {} already {}", named(blocks), is(blocks), self.verb));
+        match self.notes.first().cloned().or(same) {
+            Some(why) => format!("nothing to do: {why}"),
+            None => "nothing to do".to_owned(),
+        }
+    }
+
+    /// Returns the skipped blocks that [`ChangeReport::nothing`] names: they have the state that was asked for.
+    fn same(&self) -> Option<&[BlockNumber]> {
+        let same = self.skipped.iter().find(|(why, _)| *why == SkipReason::AsItIs.reason());
+        same.map(|(_, blocks)| blocks.as_slice()).filter(|_| self.is_nothing() && self.notes.is_empty())
+    }
+
+    /// Returns the other skipped blocks, with the reason.
+    fn other_skips(&self) -> impl Iterator<Item = (&'static str, &[BlockNumber])> {
+        let is_named = self.same().is_some();
+        let skipped = self.skipped.iter().map(|(why, blocks)| (*why, blocks.as_slice()));
+        skipped.filter(move |(why, _)| !is_named || *why != SkipReason::AsItIs.reason())
+    }
+
+    /// Returns why blocks were skipped, in terms of this change.
+    fn why(&self, reason: &'static str) -> String {
+        if reason == SkipReason::AsItIs.reason() { format!("already {}", self.verb) } else { reason.to_owned() }
     }
 
     /// Returns the object of the change: a number of blocks, or another object.
@@ -261,9 +284,8 @@ impl Report for ChangeReport {
             let instead = if self.marks.is_empty() { "" } else { "cleared: " };
             line(&format!("  {instead}{}", numbered(&self.unmarked, LISTED)));
         }
-        for (why, blocks) in &self.skipped {
-            let which = if blocks.len() > FEW { plural(blocks.len(), "block") } else { numbered(blocks, FEW) };
-            line(&format!("  skipped {which} ({why})"));
+        for (why, blocks) in self.other_skips() {
+            line(&format!("  skipped {} ({})", named(blocks), self.why(why)));
         }
         if let Some(price) = &self.price {
             price_lines(price).iter().for_each(|text| line(text));
@@ -305,6 +327,11 @@ impl Report for ChangeReport {
         text.push_str(&self.difference(style));
         text
     }
+}
+
+/// Returns a few blocks by their numbers, or the number of more.
+fn named(blocks: &[BlockNumber]) -> String {
+    if blocks.len() > FEW { plural(blocks.len(), "block") } else { numbered(blocks, FEW) }
 }
 
 impl ChangeReport {

@@ -61,8 +61,8 @@ pub fn is_upgrade(headers: &HeaderMap) -> bool {
     headers.get(UPGRADE).and_then(|value| value.to_str().ok()).is_some_and(|value| value.eq_ignore_ascii_case("websocket"))
 }
 
-/// Returns true if a web page of another origin sends a request: its origin, or its relation to this site, says so. A preflight of a browser
-/// has the same headers.
+/// Returns true if a web page of another origin sends a request: its origin, or its relation to this site, says so. A preflight of a
+/// browser has the same headers.
 pub fn is_of_page(headers: &HeaderMap, port: u16) -> bool {
     let is_own = |origin: &HeaderValue| {
         let host = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));

@@ -2,6 +2,7 @@
 
 use crate::engine::{CacheFacts, CacheLoss, LossCause, Prices, RemovedTokens, Saving, cache_loss, saving};
 use crate::model::BilledTokens;
+use crate::model::limits::HOUR;
 use crate::provider::{EditedBody, KnownHashes, PromptElements};
 use crate::wire::{LoggedElements, RequestApi, RequestFacts};
 use hyper::body::Bytes;
@@ -9,9 +10,8 @@ use rustc_hash::FxHashMap;
 
 /// Maximum number of lines of requests; then the one that ended first is forgotten.
 const LINES: usize = 256;
-/// Lifetimes of cache entries, in milliseconds.
+/// Lifetime of short cache entries, in milliseconds; long ones have an hour.
 const FIVE_MINUTES: i64 = 300_000;
-const HOUR: i64 = 3_600_000;
 
 /// The previous request of each line, and the prompts of the running requests.
 #[derive(Default)]

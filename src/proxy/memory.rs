@@ -96,8 +96,8 @@ impl Memory {
         }
     }
 
-    /// Takes the answer to a request: the session is dropped if it has a file by now, else its body may be compressed. `has_file` is not called
-    /// again for a session that is old enough to be without one.
+    /// Takes the answer to a request: the session is dropped if it has a file by now, else its body may be compressed. `has_file` is not
+    /// called again for a session that is old enough to be without one.
     pub fn answered(&self, id: &str, has_file: impl FnOnce() -> bool) {
         let Some(is_without_file) = self.kept().find(id).map(|known| known.is_without_file) else { return };
         if !is_without_file && has_file() {

@@ -35,7 +35,7 @@ use tokio::sync::{Semaphore, watch};
 
 const DRAIN: Duration = Duration::from_secs(30);
 /// The time after which a failed accept is tried again, such as one without free file descriptors.
-const RETRY_ACCEPT: Duration = Duration::from_millis(50);
+pub(super) const RETRY_ACCEPT: Duration = Duration::from_millis(50);
 /// The maximum time for records that are being written.
 const FLUSH: Duration = Duration::from_secs(2);
 
@@ -240,8 +240,8 @@ impl Proxy {
         ProxyStatus { requests: run.requests, running_requests, tokens: run.tokens, ..self.status() }
     }
 
-    /// Reports a fault once, also if another report contained it. A client that was started behind the proxy uses the terminal, so that the faults are reported
-    /// after its end.
+    /// Reports a fault once, also if another report contained it. A client that was started behind the proxy uses the terminal, so that
+    /// the faults are reported after its end.
     pub fn report_once(&self, fault: &str) {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         if faults.len() < FAULTS && !faults.iter().any(|known| known.contains(fault)) {

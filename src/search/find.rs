@@ -3,12 +3,12 @@
 use super::source::{Source, SourceKind};
 use super::update::{Indexed, hidden_values};
 use crate::engine::Known;
-use crate::engine::memory::words::DAY;
 use crate::engine::search::{
     Candidate, Echoes, HiddenValues, Match, Matcher, Passage, PassageKind, Query, candidates, nearest, passage, rate,
     read_postings,
 };
 use crate::fsio::Disk;
+use crate::model::limits::DAY;
 use crate::model::{Key, TraceContent, TraceEvent};
 use crate::store::{IndexedTurn, SearchIndex};
 use crate::workspace::{masked, named_in_file};

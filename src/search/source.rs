@@ -55,7 +55,8 @@ impl Source {
         (self.stamp, self.logged) = (stamp, Arc::new(logged));
     }
 
-    /// Returns a number that changes with the changes of the session by aperture; 0 without any, and if its log turned out to be unreadable.
+    /// Returns a number that changes with the changes of the session by aperture; 0 without any, and if its log turned out to be
+    /// unreadable.
     pub fn stamp(&self) -> i64 {
         if self.logged.error().is_some() { 0 } else { self.stamp }
     }

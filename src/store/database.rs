@@ -168,8 +168,8 @@ impl Store {
         Store::open_within(directory, PATIENCE, &Seal::default())
     }
 
-    /// Opens the store as [`Store::open`], with its keys, but waits at most this long for other processes, also later. A new store is sealed
-    /// if the keys seal.
+    /// Opens the store as [`Store::open`], with its keys, but waits at most this long for other processes, also later. A new store is
+    /// sealed if the keys seal.
     pub fn open_within(directory: &Path, patience: Duration, seal: &Seal) -> Result<Store, StoreError> {
         let file = directory.join(STORE_FILE);
         is_there(&file)?;

@@ -1,8 +1,8 @@
 //! Storage: the history of sessions, which is durable, and the cache, which is disposable.
 //!
 //! The store is one SQLite database with the operations on sessions and the bytes that undo them. The cache is
-//! another database, an index of search, a file of totals and one of bills; the log of requests is a third one. Every failure of the cache is a miss, never an error, so that
-//! aperture works on a read-only disk and with a damaged cache.
+//! another database, an index of search, a file of totals and one of bills; the log of requests is a third one. Every failure of the cache
+//! is a miss, never an error, so that aperture works on a read-only disk and with a damaged cache.
 
 mod bills;
 mod cache;

@@ -376,7 +376,8 @@ impl Wire {
 
     /// Records that the API refused a request. Returns true if requests of this line are sent as the client writes them from now on:
     /// after a refusal of a content of a changed request, or after the second refusal in a row if the cause is another one, which the
-    /// client can repair by itself. If the original request is refused too, the changes are not the cause, and later requests are changed again.
+    /// client can repair by itself. If the original request is refused too, the changes are not the cause, and later requests are changed
+    /// again.
     /// Errors: the store cannot be written; the line is observed until the proxy ends.
     pub fn refused(&self, facts: &RequestFacts, refusal: &Refusal<'_>) -> Result<bool, WireError> {
         let mut sessions = self.sessions();

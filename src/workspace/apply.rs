@@ -2,7 +2,7 @@
 
 use super::file::{SessionFile, SessionRows};
 use super::{Workspace, companions};
-use crate::fsio::{Disk, Identity, NewFile, expect_one_name, is_packed, sync_directory_of};
+use crate::fsio::{Disk, Identity, LOCK_STEP, LOCK_STEPS, NewFile, expect_one_name, is_packed, sync_directory_of};
 use crate::model::{Address, Edit, Event, Fault, History, Operation, OperationId, OperationState, Plan, RowKind, Session, Slot};
 use crate::planning::{Addresses, Rows, Splice, SpliceError, moves_turns, splice, turn_numbers};
 use crate::provider::ProviderAdapter;
@@ -13,9 +13,6 @@ use std::time::Duration;
 
 const READ_BYTES: usize = 1 << 18;
 const WRITE_BYTES: usize = 1 << 18;
-/// The interval and the maximum number of attempts to create a temporary file that another process has.
-const LOCK_STEP: Duration = Duration::from_millis(20);
-const LOCK_STEPS: u32 = 150;
 /// The interval and the maximum number of checks whether another program still writes to the old file.
 const WATCH_STEP: Duration = Duration::from_millis(2);
 const WATCH_STEPS: u32 = 500;
@@ -87,10 +84,11 @@ impl Applied {
 /// The order of the steps makes every interruption harmless. The new file is durable before the log records the operation as
 /// prepared, the log is durable before the file is replaced, and the replacement is one atomic rename. Rows that the client
 /// appended since the session was read, and rows that it appends to the old file until no process has that file open, are carried
-/// over: whole ones before the rename, a row that is half written after it, when it is whole. `deferred` is the number of the deferred operation that the plan writes, which stays deferred after an error.
+/// over: whole ones before the rename, a row that is half written after it, when it is whole. `deferred` is the number of the deferred
+/// operation that the plan writes, which stays deferred after an error.
 /// Errors: the session changed since it was read, a program has it open for writing or has written half a row, or the disk or the
-/// store failed. The session is then unchanged. If only the last steps failed, the plan may be applied, and the next command settles the state of the
-/// operation.
+/// store failed. The session is then unchanged. If only the last steps failed, the plan may be applied, and the next command settles the
+/// state of the operation.
 pub fn apply(
     workspace: &Workspace<'_>,
     store: &Store,

@@ -401,7 +401,8 @@ fn a_line_that_was_there_before_is_of_nobody() {
     let old = "fn discount(price: u32) -> u32 {\n    price / 10\n}\n";
     repository.commit(0, "a.rs", old);
     let new = format!("{old}\nfn shipping(weight: u32) -> u32 {{\n    weight * 2\n}}\n");
-    // Either of the braces can be the old one. As context of an edit, as lines that were read, and in a file that was written without a look at it.
+    // Either of the braces can be the old one. As context of an edit, as lines that were read, and in a file that was written without a
+    // look at it.
     let rows = || Rows::new(SESSION, &repository.0.project).at(10).prompt("add shipping");
     let with_context = new.replace("price / 10", "price / 20");
     let edited = rows().edit("a.rs", old, &with_context);

@@ -69,7 +69,8 @@ const FORMATS: &[(&str, &str)] = &[
 /// Whole literals that name a tool, a command, a key or a provider.
 const NAMES: &[&str] = &[
     "Read", "Edit", "Write", "Bash", "Grep", "Glob", "MultiEdit", "NotebookEdit", "Task", "WebFetch", "WebSearch", "shell",
-    "/clear", "/compact", "/exit", "/login", "/mcp", "/resume", "uuid", "isSidechain", "gitBranch", "stdout", "cmd", "claude-code", "codex",
+    "/clear", "/compact", "/exit", "/login", "/mcp", "/resume", "uuid", "isSidechain", "gitBranch", "stdout", "cmd",
+    "claude-code", "codex",
 ];
 
 /// Files that may hold such a literal, the literal in lower case, and why.

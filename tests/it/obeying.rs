@@ -458,7 +458,7 @@ fn commands_about_deleted_blocks_are_answered() {
     done(&sandbox, "archive 16");
     done(&sandbox, "pin 24");
     let outcome = run(&sandbox, "approve 1");
-    assert_eq!((outcome.code, outcome.stdout.contains("skipped #16 (already so)")), (1, true), "{}", outcome.all());
+    assert_eq!((outcome.code, outcome.stdout.contains("nothing to do: #16 is already archived")), (1, true), "{}", outcome.all());
     assert!(done(&sandbox, "obey --tell").contains("@archive(16) was not executed"));
     let rows = fs::read_to_string(session(&sandbox)).unwrap();
     fs::remove_file(session(&sandbox)).unwrap();

@@ -285,6 +285,17 @@ fn public_types_and_functions_have_documentation() {
 }
 
 #[test]
+fn comments_have_at_most_140_columns() {
+    let root = &repository();
+    let sources = ["src", "tests", "benches"].into_iter().flat_map(|folder| files(&root.join(folder), "rs"));
+    for path in sources {
+        let text = fs::read_to_string(&path).unwrap();
+        let long = text.lines().position(|line| line.trim_start().starts_with("//") && line.chars().count() > 140);
+        assert_eq!(long.map(|at| at + 1), None, "{}", relative(root, &path));
+    }
+}
+
+#[test]
 fn each_pattern_is_found_and_the_finding_has_the_place_and_the_better_form() {
     for pattern in PATTERNS {
         for kind in EVERYWHERE {

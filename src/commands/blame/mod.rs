@@ -280,8 +280,8 @@ fn writers(env: &Env, subject: &Subject<'_>, edits: &[SourcedEdit]) -> Vec<Optio
     attribute(&earlier, &lines)
 }
 
-/// Drops the edit of a line that a commit removed after the edit, and that was added again later; also that of one more such line in a later
-/// commit than the next one after the edit, such as a copy of the line.
+/// Drops the edit of a line that a commit removed after the edit, and that was added again later; also that of one more such line in a
+/// later commit than the next one after the edit, such as a copy of the line.
 fn forget_readded(subject: &Subject<'_>, edits: &[SourcedEdit], writers: &mut [Option<usize>]) {
     let Some(repository) = &subject.repository else { return };
     if writers.iter().all(Option::is_none) {

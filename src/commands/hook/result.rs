@@ -13,8 +13,8 @@ use rustc_hash::FxHashSet;
 use std::io;
 use std::path::Path;
 
-/// Returns the tool result with each long text trimmed, if the settings enable that and the store is not sealed. The whole text, with credentials masked, is
-/// first written to a file that the model can read.
+/// Returns the tool result with each long text trimmed, if the settings enable that and the store is not sealed. The whole text, with
+/// credentials masked, is first written to a file that the model can read.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
     // The model could not read a sealed file.
     let is_enabled = env.hooks.reduce_results && env.keys.seal().is_ok_and(|seal| !seal.is_sealed());

@@ -116,8 +116,8 @@ pub fn report(env: &Env) -> Result<KeepStatusReport, CommandError> {
     })
 }
 
-/// Returns the number of sessions beside a session, itself included, that the client deletes within [`SOON_DAYS`] days and that have no current
-/// copy; 0 if the user decided that nothing is kept.
+/// Returns the number of sessions beside a session, itself included, that the client deletes within [`SOON_DAYS`] days and that have no
+/// current copy; 0 if the user decided that nothing is kept.
 pub fn expiring_in(env: &Env, found: &Found) -> usize {
     let (Ok(copies), true) = (env.kept(), env.keeping != Keeping::Off) else { return 0 };
     let Some(days) = copies.retention_days(found.provider) else { return 0 };

@@ -8,8 +8,8 @@ use crate::store::{SidecarStore, Store, StoredSession};
 use crate::text::shell::quoted_word;
 use crate::workspace::Found;
 
-/// Rewrites the stored values of the chosen edits, the texts of the log and the whole results, and deletes the caches. Returns a note on that, the number of
-/// values and results that were rewritten, and notes on what still holds the texts.
+/// Rewrites the stored values of the chosen edits, the texts of the log and the whole results, and deletes the caches. Returns a note on
+/// that, the number of values and results that were rewritten, and notes on what still holds the texts.
 pub(super) fn forget(
     env: &Env,
     found: &Found,

@@ -1,4 +1,9 @@
-//! Limits that several layers share.
+//! Limits and times that several layers share.
+
+/// Milliseconds of an hour.
+pub const HOUR: i64 = 3_600_000;
+/// Milliseconds of a day.
+pub const DAY: i64 = 24 * HOUR;
 
 /// Bytes read from a session at a time; the buffer grows for a longer row.
 pub const READ_CHUNK_BYTES: usize = 2 << 20;

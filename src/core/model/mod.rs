@@ -21,6 +21,7 @@ mod response_usage;
 mod row;
 mod session;
 mod session_id;
+mod skip_reason;
 mod tokens;
 mod trace;
 mod turn_list;
@@ -53,6 +54,7 @@ pub use response_usage::{BilledTokens, FileUsage, LEAST_RECORDED, Lineage, Outpu
 pub use row::{Damage, Event, Fault, Origin, PlanChange, QueueChange, Row, RowKind, ThinkingScope, Usage, WaitingPrompts};
 pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
 pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, split_id};
+pub use skip_reason::SkipReason;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use trace::{PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};
 pub use turn_list::{TurnList, TurnListError};

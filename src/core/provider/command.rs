@@ -115,8 +115,8 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// Strips the leading marker line of a shortened tool input, of which nothing else may be left. Any block number is accepted, because the number of this block is
-/// not known yet; no command and no path begins with such a line.
+/// Strips the leading marker line of a shortened tool input, of which nothing else may be left. Any block number is accepted, because the
+/// number of this block is not known yet; no command and no path begins with such a line.
 pub fn unmarked(text: &str) -> &str {
     let is_mark = |line: &str| {
         let is_number = |inner: &str| {

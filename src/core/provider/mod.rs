@@ -3,8 +3,8 @@
 //! A provider is the sum of four parts: [`Format`] (rows, window, slots), [`Client`] (places, open sessions, the API),
 //! [`Rewriter`] (rows that aperture adds) and [`Billing`] (usage, cache life). It is given bytes and names and returns values; it
 //! neither reads a file nor decides anything. A new one is a folder here and a line in [`PROVIDERS`]; the laws over that
-//! table test it at once. The bodies of requests to an API have formats too: [`REQUESTS`]; so have files that hold their messages in another
-//! form: [`MEDIA`]. Files of both are found by their path only. [`Endpoint`] names the API of a request.
+//! table test it at once. The bodies of requests to an API have formats too: [`REQUESTS`]; so have files that hold their messages in
+//! another form: [`MEDIA`]. Files of both are found by their path only. [`Endpoint`] names the API of a request.
 
 /// Declares methods that are a call of a function or a value: `name(arguments) -> Type = value;`.
 macro_rules! methods {

@@ -8,8 +8,8 @@ pub const SEPARATORS: [char; 2] = ['/', '\\'];
 // Stems of files that many folders have: alone they do not identify a file.
 word_sets! { "names.txt": GENERIC_STEMS }
 
-/// Longest extension of a file, in bytes.
-const EXTENSION_BYTES: usize = 5;
+/// Longest extension of a file, or name of a member after a dot, in bytes.
+pub(super) const EXTENSION_BYTES: usize = 5;
 /// Shortest hexadecimal word that is a hash, in bytes.
 const HASH_BYTES: usize = 7;
 

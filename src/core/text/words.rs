@@ -1,11 +1,10 @@
 //! The words of a text: identifiers whole and in parts, and the stem that all forms of a word share.
 
+use super::names::EXTENSION_BYTES;
 use std::ops::Range;
 
-/// Maximum length of the part after a dot that is treated as a file extension or a member name, in bytes.
-const EXTENSION_BYTES: usize = 5;
-/// From this character on, words are written without spaces: they are indexed as pairs of characters.
-const FIRST_IDEOGRAPH: char = '\u{2e80}';
+/// From this character on, words are written without spaces: the index has pairs of their characters.
+pub const FIRST_IDEOGRAPH: char = '\u{2e80}';
 
 /// A word, verbatim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ mod guard;
 
 use super::connection::{self, Connection};
 use super::secret;
-use super::server::Signals;
+use super::server::{RETRY_ACCEPT, Signals};
 use crate::app::{CommandError, Env, ErrorKind, files, misuse};
 use crate::commands::serve::Arguments;
 use answer::Page;
@@ -20,10 +20,7 @@ use hyper_util::rt::TokioIo;
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::net::TcpListener;
-
-const RETRY_ACCEPT: Duration = Duration::from_millis(50);
 
 /// Serves the page until a signal.
 ///

@@ -50,7 +50,8 @@ impl KeptCopies<'_> {
         }
     }
 
-    /// Copies the files of a session that changed since they were last copied. A file that cannot be copied does not keep the others from it.
+    /// Copies the files of a session that changed since they were last copied. A file that cannot be copied does not keep the others from
+    /// it.
     /// Errors: the session is not in a directory of its client.
     pub fn keep(&self, found: &Found) -> Result<CopyOutcome, KeepError> {
         let mut outcome = CopyOutcome::default();

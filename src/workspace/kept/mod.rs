@@ -14,6 +14,7 @@ pub use restore::{Restoration, RestoredState};
 
 use super::find::{Found, FoundFiles, find_files, find_in};
 use crate::fsio::{Disk, Entry, Identity, is_packed, packed_path, read_whole, unpacked_path};
+use crate::model::limits::DAY;
 use crate::provider::{PROVIDERS, Places, ProviderAdapter};
 use std::collections::HashSet;
 use std::io::{self, ErrorKind, Read};
@@ -25,8 +26,6 @@ const FOLDER: &str = "kept";
 const OLDER: &str = "older";
 /// The ending of a copy that is being written.
 const TEMPORARY: &str = ".aperture.zst";
-/// Milliseconds of a day.
-const DAY: i128 = 86_400_000;
 
 /// The reason why a session was not copied or not restored.
 #[derive(Debug, thiserror::Error)]
@@ -60,8 +59,9 @@ pub fn kept_folder(data: &Path) -> PathBuf {
 /// Returns the number of days until a client deletes a file that was last changed at `modified`, in nanoseconds since 1970, if it deletes
 /// files after `retention` days; `now` is in milliseconds since 1970. 0 if it does when it starts next.
 pub fn days_left(modified: i128, retention: u32, now: i64) -> u32 {
-    let left = modified / 1_000_000 + i128::from(retention) * DAY - i128::from(now);
-    u32::try_from((left + DAY - 1).div_euclid(DAY).max(0)).unwrap_or(u32::MAX)
+    let day = i128::from(DAY);
+    let left = modified / 1_000_000 + i128::from(retention) * day - i128::from(now);
+    u32::try_from((left + day - 1).div_euclid(day).max(0)).unwrap_or(u32::MAX)
 }
 
 impl<'a> KeptCopies<'a> {

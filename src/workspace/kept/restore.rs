@@ -67,8 +67,9 @@ impl KeptCopies<'_> {
         Ok(Restoration { provider: found.provider, steps })
     }
 
-    /// Writes the files of a restoration, each that is replaced after its content was kept. The file of the session is written last, so that
-    /// it is complete when it appears. The modification times are the present one, so that the client does not delete the files at once.
+    /// Writes the files of a restoration, each that is replaced after its content was kept. The file of the session is written last, so
+    /// that it is complete when it appears. The modification times are the present one, so that the client does not delete the files at
+    /// once.
     /// Errors: a process has a replaced file open. A copy cannot be read, or the disk failed; files that were written stay.
     pub fn restore(&self, restoration: &Restoration) -> Result<(), KeepError> {
         for (copy, from, RestoredFile { path, state }) in &restoration.steps {

@@ -1,6 +1,7 @@
 //! Topics: the subjects of parts of the conversation, taken from their own words.
 //!
-//! A topic is labelled with a clause of its messages or the subject of a commit, or else with the file that it works on. Otherwise it is left out.
+//! A topic is labelled with a clause of its messages or the subject of a commit, or else with the file that it works on. Otherwise it is
+//! left out.
 //!
 //! A segment (`Stretch`) is a turn. Its words are weighted by their frequency in the segment and their rarity in other segments
 //! (tf-idf). A turn whose prompt names no subject belongs to the topic before it. Neighbours with similar words (cosine) are merged

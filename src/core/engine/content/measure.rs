@@ -12,7 +12,8 @@ use crate::model::{Block, BlockKind, Conventions, Counts, Key, Role, SecretPlace
 ///
 /// `content` is the content that the model receives, `text` its form for people (the members of a tool input, unescaped), `refers`
 /// the part that refers to earlier content, if it is not all. `known` returns the o200k count of a content that was counted
-/// earlier, by its hash; contents of older models are counted in `vocabulary` instead. Returns the positions in `text` that name credentials, with the row and the index of the block.
+/// earlier, by its hash; contents of older models are counted in `vocabulary` instead. Returns the positions in `text` that name
+/// credentials, with the row and the index of the block.
 pub fn measure(
     block: &mut Block,
     conventions: &Conventions,

@@ -1,13 +1,11 @@
 //! Recognizes the rules of the user: the one recognizer of the manifest and of memory. Precision comes before recall.
 
 use crate::text::lists::word_lists;
-use crate::text::words::spaced;
+use crate::text::words::{FIRST_IDEOGRAPH, spaced};
 
 /// Lengths of a rule, and the maximum length of one for a task, in characters.
 const CHARACTERS: std::ops::RangeInclusive<usize> = 4..=240;
 const TASK_CHARACTERS: usize = 160;
-/// From this character on, words are written without spaces.
-const FIRST_IDEOGRAPH: char = '\u{2e80}';
 
 /// A rule by the time that it holds for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

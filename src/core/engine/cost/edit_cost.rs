@@ -153,8 +153,7 @@ pub fn price(facts: &EditFacts<'_>, prices: &Prices) -> EditPrice {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const HOUR: i64 = 3_600_000;
+    use crate::model::limits::HOUR;
 
     /// An edit of a warm window of Opus 4.7 with five-minute entries, one request a turn.
     fn edit(before: f64, after: f64, prefix: f64) -> EditFacts<'static> {

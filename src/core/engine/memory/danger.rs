@@ -1,5 +1,5 @@
-//! Statements that no session teaches by itself: those that grant permission, name a download or a shell, switch off a check, or speak to an
-//! agent. They wait for the user's review.
+//! Statements that no session teaches by itself: those that grant permission, name a download or a shell, switch off a check, or speak to
+//! an agent. They wait for the user's review.
 
 use crate::text::lists::word_lists;
 

@@ -202,7 +202,8 @@ fn task(steps: &[&str]) -> Option<&'static str> {
     })
 }
 
-/// Returns how the project is built, tested, checked, run and released, by commands in full; the commands of no known purpose are shortcuts.
+/// Returns how the project is built, tested, checked, run and released, by commands in full; the commands of no known purpose are
+/// shortcuts.
 fn purpose_candidates(commands: &[Ranked<'_>]) -> Vec<Candidate> {
     let mut purposes: BTreeMap<Option<&str>, Vec<&Ranked<'_>>> = BTreeMap::new();
     for command in commands {

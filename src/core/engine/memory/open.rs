@@ -1,11 +1,11 @@
 //! Open thoughts: what the last answer of a session asks, or leaves to do.
 
 use super::danger::{is_dangerous, speaks_to_agent};
-use super::words::FIRST_IDEOGRAPH;
 use crate::engine::report::summary::{Sentence, sentences as sentences_of};
 use crate::model::{Conventions, TraceContent, TraceEvent};
 use crate::text::cut::cut;
 use crate::text::lists::word_lists;
+use crate::text::words::FIRST_IDEOGRAPH;
 use serde::{Deserialize, Serialize};
 
 word_lists! { "open.txt": HEADINGS, STARTS, ANNOUNCEMENTS }

@@ -102,8 +102,8 @@ impl Pages {
         }
     }
 
-    /// Keeps for each page the sentence of the answer after it that has the most of its words: with a name or a figure that the page brought,
-    /// and half of its words from the page.
+    /// Keeps for each page the sentence of the answer after it that has the most of its words: with a name or a figure that the page
+    /// brought, and half of its words from the page.
     fn told(&mut self, answer: &str, conventions: &Conventions) {
         let pages = std::mem::take(&mut self.read);
         let mut best: BTreeMap<usize, (usize, String)> = BTreeMap::new();

@@ -1,14 +1,11 @@
 //! Texts of memories: their normal form, their keys, their days, and the names of their sessions.
 
 use crate::engine::{find_secrets, named_in};
+use crate::model::limits::DAY;
 use crate::model::{Key, is_subagent_id, split_id};
 use crate::text::stop_words::is_stop_word;
 use crate::text::words::spaced;
 
-/// Milliseconds of a day.
-pub const DAY: i64 = 86_400_000;
-/// From this character on, words are written without spaces.
-pub const FIRST_IDEOGRAPH: char = '\u{2e80}';
 /// Characters of the prefix that names a session whose id is random.
 const RANDOM_PREFIX: usize = 8;
 /// Characters of the prefix that names a session whose id begins with its time in milliseconds.

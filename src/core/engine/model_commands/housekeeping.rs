@@ -5,6 +5,7 @@
 //! ```
 
 use super::{FoundCommand, Malformed, ModelCommand};
+use crate::engine::report::summary::HEADER_TOKENS;
 use crate::engine::{TurnForm, TurnPriority, TurnRequest, mask, o200k};
 use crate::model::{FENCE, Housekeeping, PromptNotes, Verb};
 use crate::text::cut::{one_line, with_ellipsis};
@@ -17,8 +18,7 @@ const LONGEST: usize = 16 << 10;
 const MOST_REQUESTS: usize = 5;
 /// The maximum number of entries of a list.
 const MOST_ENTRIES: usize = 8;
-/// The maximum size of a header, of a summary and of another text, in tokens.
-const HEADER_TOKENS: u32 = 12;
+/// The maximum size of a summary and of another text, in tokens.
 const SUMMARY_TOKENS: u32 = 120;
 const ENTRY_TOKENS: u32 = 40;
 

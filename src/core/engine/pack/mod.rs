@@ -126,9 +126,9 @@ enum Lane {
 const ALWAYS: f64 = -3e6;
 
 /// The order of value. Lanes advance side by side by their shares, and the share of a lane that ends falls to the others: words of the
-/// user, of which the newest 30 prompts count, receive most of a small budget; those that state rules and values precede the others. A lane with a start below 0 has its
-/// first units before all words but the first of the task. The shares were set by hand on 33 recorded compactions, by what the agent
-/// needed next in both halves of the projects.
+/// user, of which the newest 30 prompts count, receive most of a small budget; those that state rules and values precede the others. A
+/// lane with a start below 0 has its first units before all words but the first of the task. The shares were set by hand on 33 recorded
+/// compactions, by what the agent needed next in both halves of the projects.
 static LANES: [LaneRow; 25] = {
     use Lane::*;
     const fn row(lane: Lane, section: Section, start: f64, share: f64) -> LaneRow {

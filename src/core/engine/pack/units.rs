@@ -53,7 +53,8 @@ const COMMAND_BYTES: usize = 10;
 const TITLE_CHARACTERS: usize = 50;
 /// Pieces of a call or result.
 const RECORD_PIECES: usize = 400;
-/// Headers of turns, those that every pack has, the newest turns whose texts are in other sections, and those before whose key points are listed.
+/// Headers of turns, those that every pack has, the newest turns whose texts are in other sections, and those before whose key points are
+/// listed.
 const HEADERS: usize = 200;
 const NEWEST_HEADERS: usize = 3;
 const WHOLE_TURNS: usize = 5;

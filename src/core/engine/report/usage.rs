@@ -413,8 +413,7 @@ fn saved(file: &BilledFile<'_>, response: &ResponseUsage) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const DAY: i64 = 86_400_000;
+    use crate::model::limits::DAY;
 
     fn response(key: Option<u64>, time: i64, output: u64) -> ResponseUsage {
         let tokens = BilledTokens { input: 10, output, cache_write_5m: 100, cache_write_1h: 0, cache_read: 1000 };

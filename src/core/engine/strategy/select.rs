@@ -1,9 +1,10 @@
 //! Selects the pieces of many texts to keep: as much as possible of what the agent will need, in as few bytes as possible.
 //!
 //! A name or a line is worth the probability that it is needed, counted once: the worth of a piece is that of the content that no
-//! other kept piece shows. A name is never kept without its line: a list of names tells a reader nothing. This is budgeted maximum coverage. The greedy choice of the piece with the highest worth per byte
-//! reaches at least 1 − 1/√e of the optimum (Khuller, Moss and Naor 1999; for summaries Lin and Bilmes 2010). Worths only decrease
-//! as more is shown, so a piece is re-evaluated only when it reaches the head of the queue (Minoux 1978).
+//! other kept piece shows. A name is never kept without its line: a list of names tells a reader nothing. This is budgeted maximum
+//! coverage. The greedy choice of the piece with the highest worth per byte reaches at least 1 − 1/√e of the optimum (Khuller, Moss and
+//! Naor 1999; for summaries Lin and Bilmes 2010). Worths only decrease as more is shown, so a piece is re-evaluated only when it reaches
+//! the head of the queue (Minoux 1978).
 
 use crate::engine::reduce::{ALWAYS, KeptPieces, Line, Piece, names, without_number};
 use rayon::prelude::*;

@@ -9,14 +9,13 @@ mod redact;
 mod repair;
 mod rows;
 mod shrink;
-mod skip_reason;
 mod strip;
 
+pub use crate::model::SkipReason;
 pub use finish::Drafted;
 pub use redact::Redacted;
 pub use repair::Repaired;
 pub use rows::uuid;
-pub use skip_reason::SkipReason;
 pub use strip::Thinking;
 
 use super::addresses::Addresses;

@@ -13,7 +13,8 @@ const CODEX_END: (&str, u32) = ("SessionEnd", 3);
 const RETENTION: &str = "cleanupPeriodDays";
 const RETENTION_DAYS: u32 = 30;
 
-/// Returns the number of days without a change after which the client deletes a session file when it starts. The default if they are broken.
+/// Returns the number of days without a change after which the client deletes a session file when it starts. The default if they are
+/// broken.
 pub fn retention_days(settings: &[u8]) -> u32 {
     let settings: Value = serde_json::from_slice(settings).unwrap_or_default();
     let days = settings[RETENTION].as_f64().filter(|days| *days >= 0.0);
@@ -33,7 +34,8 @@ pub struct Calls {
 /// Represents the content of a missing file, so that it can be distinguished from an empty file after an edit.
 pub const NO_FILE: &str = "\n";
 
-/// Adds the hooks and, unless the settings have another one, the status line. The hooks of Codex have the same form, in a file of their own.
+/// Adds the hooks and, unless the settings have another one, the status line. The hooks of Codex have the same form, in a file of their
+/// own.
 ///
 /// Idempotent: if all entries exist already, in any formatting, the text is unchanged.
 /// Errors: the settings are not valid JSON, or the hooks have an unexpected type.

@@ -65,7 +65,7 @@ pub struct ElementContent {
 pub struct KnownElements(FxHashMap<Key, Arc<ElementContent>>);
 
 /// Maximum number of known elements; then all are forgotten.
-const KNOWN: usize = 50_000;
+pub(super) const KNOWN: usize = 50_000;
 
 impl KnownElements {
     fn content(&mut self, api: RequestApi, format: &dyn ProviderAdapter, row: &[u8]) -> Arc<ElementContent> {
@@ -157,8 +157,8 @@ impl<'a> RequestBody<'a> {
         }
     }
 
-    /// Returns the edit that replaces a content of an element by a text; `None` if it cannot be changed. `is_recorded` is true if the text is
-    /// in the form in which the client records it.
+    /// Returns the edit that replaces a content of an element by a text; `None` if it cannot be changed. `is_recorded` is true if the text
+    /// is in the form in which the client records it.
     pub fn replace(&self, element: usize, content: usize, text: &str, is_recorded: bool) -> Option<BodyEdit> {
         let RequestElement { range, content: parsed } = self.elements.get(element)?;
         let row = &self.bytes[range.clone()];

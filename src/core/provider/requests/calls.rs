@@ -72,7 +72,8 @@ pub fn begins(document: &RequestDocument<'_>) -> bool {
     !["messages", "input"].into_iter().any(|name| document.values(name).any(is_answer))
 }
 
-/// Returns the hash of the lasting part of a content block: its id, its signature or its text; `None` if it has none. `get` returns members.
+/// Returns the hash of the lasting part of a content block: its id, its signature or its text; `None` if it has none. `get` returns
+/// members.
 pub fn block_key<'a>(get: &dyn Fn(&str) -> Option<Cow<'a, str>>) -> Option<Key> {
     let kind = get("type")?;
     let lasting = ["id", "signature", "data", "tool_use_id", "thinking", "text"];

@@ -1,13 +1,10 @@
 //! The elements of a prompt as hashes, to compare a request with the one before it: a prompt cache lives on equal prefixes.
 
-use super::body::ElementContent;
+use super::body::{ElementContent, KNOWN};
 use super::{REQUESTS, RequestApi, RequestDocument};
 use crate::model::Key;
 use crate::provider::{Framing, ProviderAdapter};
 use rustc_hash::FxHashMap;
-
-/// Maximum number of known elements; then all are forgotten.
-const KNOWN: usize = 50_000;
 
 /// The hashes of the elements of a prompt: instructions and tools, then the conversation. The marks of cache breakpoints, which move
 /// with each request, are not part of them.

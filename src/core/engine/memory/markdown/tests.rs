@@ -1,5 +1,5 @@
 use super::*;
-use crate::engine::memory::words::DAY;
+use crate::model::limits::DAY;
 use proptest::prelude::*;
 
 const FILE: MemoryFile = MemoryFile::UserPrefs;

@@ -239,7 +239,8 @@ impl<'a> Scored<'a> {
     }
 }
 
-/// Returns two sentences of a prompt as one text, if nothing else is between them and the first names its subject; at most `WHOLE_TEXT` bytes.
+/// Returns two sentences of a prompt as one text, if nothing else is between them and the first names its subject; at most `WHOLE_TEXT`
+/// bytes.
 fn with_subject<'a>(before: &'a str, text: &'a str, prompt: &'a str) -> Option<&'a str> {
     let offset = |part: &str| (part.as_ptr() as usize).checked_sub(prompt.as_ptr() as usize);
     let (start, end) = (offset(before)?, offset(text)? + text.len());

@@ -2,9 +2,8 @@
 
 use super::grammar;
 use super::voice::without_quotations;
-use crate::engine::memory::words::FIRST_IDEOGRAPH;
 use crate::text::lists::word_lists;
-use crate::text::words::prose_words;
+use crate::text::words::{FIRST_IDEOGRAPH, prose_words};
 
 word_lists! { "words.txt": FOREIGN }
 
@@ -21,7 +20,7 @@ const STATEMENT_WORDS: usize = 4;
 /// Maximum number of words of a question without a verb behind a statement: `…, another idea?`.
 const TAIL_WORDS: usize = 4;
 
-/// Pronouns for a thing that another text names.
+/// Pronouns for a thing in another text: a statement that has one as its subject does not say what it is about. `das` is German.
 const STAND_INS: [&str; 14] =
     ["he", "it", "it's", "one", "she", "that", "that's", "them", "these", "they", "they're", "this", "those", "das"];
 
@@ -162,10 +161,10 @@ impl<'a> Sentence<'a> {
     /// True if it says by itself what it is about: it names its subject, ends with no pronoun, and chooses no option of a question.
     pub fn is_whole(&self) -> bool {
         let tokens: Vec<&str> = self.tokens().collect();
-        // A condition behind what it is about: `we write no loop if we can avoid it`.
+        // The pronoun of a condition refers to the words before it: `we write no loop if we can avoid it`.
         let is_condition = || tokens.iter().skip(1).any(|word| grammar::CONDITIONS.contains(word));
         let ends = tokens.last().is_some_and(|last| STAND_INS.contains(last) && *last != "das") && !is_condition();
-        // `A for the first, B for the rest`: the letters are those of a question.
+        // A single letter is an option of a question: `A for the first, B for the rest`. `I` is a pronoun; C, R and V are languages.
         let is_option = self.text.split(|c: char| !c.is_alphanumeric() && !"-.'/_".contains(c)).any(|word| {
             word.len() == 1 && word.chars().all(|c| c.is_ascii_uppercase()) && !matches!(word, "I" | "C" | "R" | "V")
         }) || tokens.len() <= 2 && tokens.iter().any(|word| word.len() == 1);

@@ -5,8 +5,8 @@
 //! the user's.
 
 use super::sentence::{begins, find, is_foreign, plain_words};
-use crate::engine::memory::words::FIRST_IDEOGRAPH;
 use crate::text::lists::word_lists;
+use crate::text::words::FIRST_IDEOGRAPH;
 
 /// Maximum number of words of a line that points at a text, of a greeting or signature, and of a heading.
 const LEAD_WORDS: usize = 14;

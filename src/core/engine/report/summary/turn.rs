@@ -483,7 +483,9 @@ mod tests {
     #[test]
     fn a_header_that_says_nothing_takes_the_next_words() {
         let prompt = |asked: &[&str]| asked.iter().map(Part::counted).collect::<Vec<_>>();
-        let all = |asked: &[&str]| topics(&prompt(asked), Default::default()).into_iter().map(|(words, _)| words.join(" ")).collect::<Vec<_>>();
+        let all = |asked: &[&str]| {
+            topics(&prompt(asked), Default::default()).into_iter().map(|(words, _)| words.join(" ")).collect::<Vec<_>>()
+        };
         assert_eq!(
             all(&["For the tests, can we use one store?", "It is slow to write."]),
             ["For the tests, can we use one store?", "use one store?", "It is slow to write."]

@@ -5,7 +5,7 @@ use crate::model::{BlockKind, Event, Key, ThinkingScope};
 use rustc_hash::FxHashMap;
 
 const EMPTY_REMOVED: &str = "[Empty text removed]";
-const NO_CONTENT: &str = "(no content)";
+pub(super) const NO_CONTENT: &str = "(no content)";
 const THINKING_REMOVED: &str = "[Thinking removed]";
 
 /// The number of thinking blocks to keep, for each response whose thinking is stripped.

@@ -1,4 +1,5 @@
 use super::draft::{Draft, Piece, Sort, Speaker};
+use super::finish::NO_CONTENT;
 use crate::model::{BlockNumber, Key};
 use rustc_hash::FxHashSet;
 
@@ -6,7 +7,6 @@ const MISSING: &str = "[Tool result missing due to internal error]";
 const USE_REMOVED: &str = "[Tool use removed]";
 const USE_INTERRUPTED: &str = "[Tool use interrupted]";
 const ORPHAN_REMOVED: &str = "[Orphaned tool result removed due to conversation resume]";
-const NO_CONTENT: &str = "(no content)";
 
 /// Repairs tool pairs: each tool use has exactly one result in the next message, and each result has a tool use.
 pub(super) fn pair(drafts: Vec<Draft>) -> Vec<Draft> {

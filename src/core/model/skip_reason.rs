@@ -1,4 +1,4 @@
-use crate::model::texts;
+use super::texts;
 
 texts! {
     /// The reason why a block was skipped.

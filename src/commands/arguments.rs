@@ -23,8 +23,8 @@ macro_rules! commands {
             fn described(name: &str) -> Option<clap::Command> {
                 match name {
                     $( $name => {
-                        let named = $crate::commands::deferred::without_arguments($name, $about)$(.hide(stringify!($hidden) == "hidden"))?;
-                        Some(named.defer($crate::commands::deferred::define::<$arguments>))
+                        let named = $crate::commands::arguments::without_arguments($name, $about)$(.hide(stringify!($hidden) == "hidden"))?;
+                        Some(named.defer($crate::commands::arguments::define::<$arguments>))
                     } )*
                     _ => None,
                 }
@@ -47,7 +47,7 @@ macro_rules! commands {
             /// Returns the definition of the command with this name, with its own arguments.
             fn arguments_of(name: &str) -> Option<clap::Command> {
                 match name {
-                    $( $name => Some($crate::commands::deferred::define::<$arguments>($crate::commands::deferred::without_arguments($name, $about))), )*
+                    $( $name => Some($crate::commands::arguments::define::<$arguments>($crate::commands::arguments::without_arguments($name, $about))), )*
                     _ => None,
                 }
             }
