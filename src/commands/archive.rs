@@ -30,14 +30,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     change(env, arguments.options, &|draft, opened| {
         draft.numbered.extend(selector.named(&opened.workspace.reading));
         let selected = selector.select(&opened.workspace.reading)?;
-        let kept = archive(draft, &selected, &arguments.reason)?;
+        let skipped = archive(draft, &selected, &arguments.reason)?;
         let mut summary = ChangeSummary::change("archived");
         let folded = draft.folded_blocks();
         if folded > 0 {
-            let skipped: usize = kept.values().map(Vec::len).sum();
-            summary.what = Some(plural(selected.len().saturating_sub(skipped), "block"));
+            let number: usize = skipped.values().map(Vec::len).sum();
+            summary.what = Some(plural(selected.len().saturating_sub(number), "block"));
             summary.notes.push(format!("{} of whole turns: a note has a line for each turn", plural(folded, "block")));
         }
-        Ok(ChangeSummary { kept, ..summary })
+        Ok(ChangeSummary { skipped, ..summary })
     })
 }

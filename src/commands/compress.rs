@@ -133,7 +133,7 @@ fn apply_aim(
         }
         aim => {
             summary.by_state = matches!(aim, Aim::Preset(_));
-            summary.kept = shrink(draft, aim, scope, rules, env.cache().as_ref())?;
+            summary.skipped = shrink(draft, aim, scope, rules, env.cache().as_ref())?;
         }
     }
     let folded = draft.folded_blocks();
@@ -211,9 +211,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             // Compressing never makes a block longer: `expand` does that.
             let is_longer = |number: &BlockNumber| reading.block(*number).is_some_and(|block| block.level <= level);
             let (wanted, shorter): (Vec<_>, Vec<_>) = picked.iter().copied().filter(|number| *number < end).partition(is_longer);
-            summary.kept = shorten(draft, &wanted.into_iter().map(|number| (number, level)).collect(), "", None)?;
+            summary.skipped = shorten(draft, &wanted.into_iter().map(|number| (number, level)).collect(), "", None)?;
             if !shorter.is_empty() {
-                summary.kept.entry(SkipReason::NotShorter).or_default().extend(shorter);
+                summary.skipped.entry(SkipReason::NotShorter).or_default().extend(shorter);
             }
         }
         let budget = arguments.budget.map(|budget| budget.tokens(reading));

@@ -56,7 +56,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             [number] => vec![format!("#{number} is not shortened{than}")],
             _ => vec![format!("none of the {} is shortened{than}", plural(selected.len(), "block"))],
         };
-        Ok(ChangeSummary { kept: shorten(draft, &wanted, "", None)?, notes, ..ChangeSummary::change("expanded") })
+        Ok(ChangeSummary { skipped: shorten(draft, &wanted, "", None)?, notes, ..ChangeSummary::change("expanded") })
     })
 }
 

@@ -128,7 +128,7 @@ pub fn run_unpin(env: &Env, arguments: &UnpinArguments) -> Result<ChangeReport, 
             if opened.workspace.reading.block(number).is_some_and(|block| block.pin.is_some()) {
                 mark(draft, &mut summary, number, MarkKind::Pin, None)?;
             } else {
-                summary.keep(SkipReason::AsItIs, number);
+                summary.skip(SkipReason::AsItIs, number);
             }
         }
         Ok(summary)
@@ -145,9 +145,9 @@ pub fn mark(
 ) -> Result<(), CommandError> {
     let before = draft.marks.len();
     match draft.mark(number, kind, value) {
-        Ok(()) if draft.marks.len() == before => summary.keep(SkipReason::AsItIs, number),
+        Ok(()) if draft.marks.len() == before => summary.skip(SkipReason::AsItIs, number),
         Ok(()) => {}
-        Err(PlanError::Immutable(_)) => summary.keep(SkipReason::Bound, number),
+        Err(PlanError::Immutable(_)) => summary.skip(SkipReason::Bound, number),
         Err(error) => return Err(error.into()),
     }
     Ok(())

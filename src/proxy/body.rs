@@ -187,7 +187,7 @@ impl Drop for Lent {
 
 /// Returns a body that passes on as it arrives, and receives its bytes when it has arrived. There are none if it is cut, or larger than
 /// [`LARGEST`].
-pub fn kept(body: ClientBody, buffers: &Buffers) -> (RequestBody, oneshot::Receiver<Bytes>) {
+pub fn with_copy(body: ClientBody, buffers: &Buffers) -> (RequestBody, oneshot::Receiver<Bytes>) {
     let (whole, received) = oneshot::channel();
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     let bytes = buffers.take(expected.min(LARGEST));

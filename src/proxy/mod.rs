@@ -158,7 +158,7 @@ fn listen(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     let options = Options {
         listen: arguments.listen,
-        secret: secret::kept(env)?,
+        secret: secret::lasting(env)?,
         upstream: Bases::all(arguments.upstream.as_deref().map(base_url).transpose()?),
         observe: arguments.observe,
         token,

@@ -44,7 +44,7 @@ fn is_usable(secret: &str) -> bool {
 
 /// Returns the secret of the proxy for all clients: the chosen one, or that of the file, which is created when it is missing.
 /// Errors: the chosen secret cannot be used, or the platform gives no random numbers.
-pub fn kept(env: &Env) -> Result<String, CommandError> {
+pub fn lasting(env: &Env) -> Result<String, CommandError> {
     if let Some(secret) = chosen(env)? {
         return Ok(secret);
     }

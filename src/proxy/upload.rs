@@ -75,7 +75,7 @@ fn passes(proxy: &Proxy, head: &RequestHead, length: usize) -> bool {
 /// Returns the body as a stream: no time is spent before it is sent, and its facts are read when it has arrived.
 fn pass(passage: &mut Passage, head: RequestHead, body: ClientBody, turn: Option<Turn>) -> RequestBody {
     let proxy = passage.proxy.clone();
-    let (body, arrived) = body::kept(body, &proxy.buffers);
+    let (body, arrived) = body::with_copy(body, &proxy.buffers);
     let number = passage.number;
     let (unanswered, answered) = oneshot::channel::<()>();
     let facts = tokio::spawn(async move {

@@ -25,8 +25,8 @@ mod writer;
 
 pub use crate::planning::{
     Aim, BoundBlocks, Content, Conversion, DigestFold, Draft, Drafted, DriftKind, DriftedValue, EarlierRows, Fork, Inexact,
-    KeptBlocks, LogCheck, LoggedSession, ModelTexts, NOTE, Original, PlanError, Redacted, Repaired, Scope, SkipReason, Thinking,
-    Undone, archive, are_renumbered_since, fold_into_digest, parse_changed, parse_chunk, shorten, shrink,
+    LogCheck, LoggedSession, ModelTexts, NOTE, Original, PlanError, Redacted, Repaired, Scope, SkipReason, SkippedBlocks,
+    Thinking, Undone, archive, are_renumbered_since, fold_into_digest, parse_changed, parse_chunk, shorten, shrink,
 };
 pub use apply::{Applied, ApplyError, apply, history, settle, temporary, was_done};
 pub use companions::{Companions, companions, find_beside_session, redact_companions, reverted, scan_companion, subagents};

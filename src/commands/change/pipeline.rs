@@ -38,7 +38,7 @@ pub struct ChangeSummary {
     pub verb: &'static str,
     /// The object of the verb, if it is not blocks.
     pub what: Option<String>,
-    pub kept: BTreeMap<SkipReason, Vec<BlockNumber>>,
+    pub skipped: BTreeMap<SkipReason, Vec<BlockNumber>>,
     pub notes: Vec<String>,
     /// True if the report counts stale blocks separately.
     pub by_state: bool,
@@ -55,8 +55,8 @@ impl ChangeSummary {
         ChangeSummary { verb, ..ChangeSummary::default() }
     }
 
-    pub fn keep(&mut self, why: SkipReason, number: BlockNumber) {
-        self.kept.entry(why).or_default().push(number);
+    pub fn skip(&mut self, why: SkipReason, number: BlockNumber) {
+        self.skipped.entry(why).or_default().push(number);
     }
 }
 
@@ -190,7 +190,7 @@ fn once(
     draft.texts =
         env.sidecar_texts(&found.path).map(|texts| Rc::new(move |original| texts.summarized(original)) as Rc<ModelTexts>);
     let mut summary = plan(&mut draft, &opened)?;
-    if let Some(numbers) = summary.kept.get(&SkipReason::Inherited).filter(|numbers| !numbers.is_empty()) {
+    if let Some(numbers) = summary.skipped.get(&SkipReason::Inherited).filter(|numbers| !numbers.is_empty()) {
         let (what, hint) = inherited(env, workspace, numbers);
         if draft.is_empty() {
             return Err(CommandError::refused(NothingToChange(what)).hint(hint));
@@ -359,7 +359,7 @@ fn report(
         companions: summary.companions.len(),
         rows_added: plan.slots().filter(|(_, before, _)| !before).count(),
         rows_removed: plan.slots().filter(|(.., after)| !after).count(),
-        skipped: summary.kept.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),
+        skipped: summary.skipped.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),
         tokens_before: plan.tokens_before,
         tokens_after: plan.tokens_after,
         thinking_dropped: drafted.thinking_dropped.blocks,

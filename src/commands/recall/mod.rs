@@ -200,8 +200,8 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
             if wanted.is_empty() {
                 return Err(no_match(arguments));
             }
-            let mut summary = ChangeSummary { kept: shorten(draft, &wanted, "", None)?, ..ChangeSummary::change("restored") };
-            if summary.kept.contains_key(&SkipReason::NotInWindow) {
+            let mut summary = ChangeSummary { skipped: shorten(draft, &wanted, "", None)?, ..ChangeSummary::change("restored") };
+            if summary.skipped.contains_key(&SkipReason::NotInWindow) {
                 summary
                     .notes
                     .push("a block outside the window cannot be restored in place; to add it as a note: --inject".to_owned());

@@ -278,8 +278,8 @@ fn summary(redacted: &Redacted) -> ChangeSummary {
     let mut summary = ChangeSummary::change("redacted");
     let count: usize = redacted.kinds.values().sum();
     summary.what = Some(plural(count, "credential"));
-    for (why, number) in &redacted.kept {
-        summary.keep(*why, *number);
+    for (why, number) in &redacted.skipped {
+        summary.skip(*why, *number);
     }
     if count > 0 {
         let kinds: Vec<String> = redacted.kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
@@ -291,10 +291,10 @@ fn summary(redacted: &Redacted) -> ChangeSummary {
             plural(redacted.outside_blocks, "text")
         ));
     }
-    if !redacted.kept_rows.is_empty() {
-        let rows: Vec<String> = redacted.kept_rows.iter().take(5).map(|row| (row + 1).to_string()).collect();
-        let more = if redacted.kept_rows.len() > 5 { ", …" } else { "" };
-        let what = plural(redacted.kept_rows.len(), "row");
+    if !redacted.skipped_rows.is_empty() {
+        let rows: Vec<String> = redacted.skipped_rows.iter().take(5).map(|row| (row + 1).to_string()).collect();
+        let more = if redacted.skipped_rows.len() > 5 { ", …" } else { "" };
+        let what = plural(redacted.skipped_rows.len(), "row");
         summary.notes.push(format!("skipped: {what} ({}{more}): broken, or without an identity", rows.join(", ")));
     }
     if redacted.elsewhere > 0 {

@@ -2,7 +2,7 @@
 
 use super::digest_fold::{Story, is_guide};
 use super::draft::{Draft, Folded};
-use super::{KeptBlocks, PlanError, SkipReason, shorten};
+use super::{PlanError, SkipReason, SkippedBlocks, shorten};
 use crate::engine::{self, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level};
 use crate::text::cut::one_line;
@@ -19,16 +19,16 @@ struct ShortTurns {
 
 /// Archives the selected blocks. Turns of which all blocks are selected, and some too short for a line in their place, are folded:
 /// one note has a line for each turn, and what the user said. Returns the skipped blocks, by reason.
-pub fn archive(draft: &mut Draft<'_>, selected: &[BlockNumber], reason: &str) -> Result<KeptBlocks, PlanError> {
+pub fn archive(draft: &mut Draft<'_>, selected: &[BlockNumber], reason: &str) -> Result<SkippedBlocks, PlanError> {
     let archived = |numbers: &mut dyn Iterator<Item = BlockNumber>| -> BTreeMap<BlockNumber, Level> {
         numbers.map(|number| (number, Level::Archived)).collect()
     };
     let before = draft.checkpoint();
-    let kept = shorten(draft, &archived(&mut selected.iter().copied()), reason, None)?;
-    let too_short = kept.get(&SkipReason::NotShorter).map(Vec::as_slice).unwrap_or_default();
+    let skipped = shorten(draft, &archived(&mut selected.iter().copied()), reason, None)?;
+    let too_short = skipped.get(&SkipReason::NotShorter).map(Vec::as_slice).unwrap_or_default();
     let short = if too_short.is_empty() { Vec::new() } else { short_turns(draft, selected, too_short)? };
     if short.is_empty() {
-        return Ok(kept);
+        return Ok(skipped);
     }
     draft.roll_back(&before);
     let story = Story::new(draft)?;
@@ -37,9 +37,9 @@ pub fn archive(draft: &mut Draft<'_>, selected: &[BlockNumber], reason: &str) ->
         folded.extend(fold(draft, short, &story, reason)?);
     }
     let others = selected.iter().copied().filter(|number| !folded.contains(number));
-    let kept = shorten(draft, &archived(&mut others.into_iter()), reason, None)?;
+    let skipped = shorten(draft, &archived(&mut others.into_iter()), reason, None)?;
     draft.folded = (!folded.is_empty()).then_some(Folded::Blocks(folded));
-    Ok(kept)
+    Ok(skipped)
 }
 
 /// Returns the turns before the last one that can be folded: all their blocks are selected, apart from thinking and instructions,

@@ -17,7 +17,7 @@ pub fn check(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<
         return same(source, revision, window);
     }
     if draft.repairs.is_some() {
-        return kept(draft, revision, window);
+        return check_contents_stay(draft, revision, window);
     }
     if draft.folded.is_none()
         && draft.all_edits().all(|edit| !matches!(edit.slot, Slot::Parent | Slot::Subtype | Slot::Line) || edit.before.is_none())
@@ -160,7 +160,7 @@ fn others(draft: &Draft<'_>, revision: &Revision, window: &Window, folded: &Fold
 }
 
 /// Checks that a repair takes no content out of the window but the blocks that it replaces.
-fn kept(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
+fn check_contents_stay(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
     let blocks = || window.blocks.iter().map(|number| *number as usize - 1);
     let sent: FxHashSet<u32> = blocks().filter_map(|block| revision.block_was[block]).collect();
     let again: FxHashSet<Key> = blocks().map(|block| revision.session.blocks[block].hash).collect();

@@ -45,7 +45,7 @@ pub use originals::{OriginalError, Originals};
 pub use parse::{EarlierRows, left_offsets, parse_changed, parse_chunk, parse_session};
 pub use revision::Revision;
 pub use rows::{MemoryRows, Rows, pass};
-pub use shorten::{Aim, KeptBlocks, PlanCache, Scope, shorten, shrink};
+pub use shorten::{Aim, PlanCache, Scope, SkippedBlocks, shorten, shrink};
 pub use splice::{Splice, SpliceError, splice};
 pub use turn_numbers::{KeptTurns, are_renumbered_since, keep_turn_numbers, moves_turns, turn_numbers};
 pub use way::{Inexact, Undone};

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 const SAID_BYTES: u64 = 600;
 
 /// Skipped blocks, by reason.
-pub type KeptBlocks = BTreeMap<SkipReason, Vec<BlockNumber>>;
+pub type SkippedBlocks = BTreeMap<SkipReason, Vec<BlockNumber>>;
 
 /// The target of shortening a window.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -172,17 +172,17 @@ pub fn shrink(
     scope: &Scope,
     rules: &Rules,
     cache: &dyn PlanCache,
-) -> Result<KeptBlocks, PlanError> {
+) -> Result<SkippedBlocks, PlanError> {
     let reading = draft.source.reading;
     if matches!(aim, Aim::Tokens(budget) if reading.price.total.value <= budget as f64) {
-        return Ok(KeptBlocks::new());
+        return Ok(SkippedBlocks::new());
     }
-    let (sources, mut kept) = sources(draft, aim, scope, rules)?;
+    let (sources, mut skipped) = sources(draft, aim, scope, rules)?;
     let preset = match aim {
         Aim::Preset(preset) => preset,
         Aim::Tokens(budget) => {
             fit(draft, budget, scope, &sources, rules, cache)?;
-            return Ok(kept);
+            return Ok(skipped);
         }
     };
     let subjects: Vec<Subject<'_>> = sources.iter().map(Source::subject).collect();
@@ -194,14 +194,14 @@ pub fn shrink(
     let shortened = plan.outlined.shortened(&pieces);
     if let Some(level) = scope.level {
         let wanted = shortened.iter().map(|shortened| (shortened.number, level)).collect();
-        kept.extend(shorten(draft, &wanted, "", Some(rules))?);
-        return Ok(kept);
+        skipped.extend(shorten(draft, &wanted, "", Some(rules))?);
+        return Ok(skipped);
     }
     put(draft, shortened, &by_number(&sources))?;
     if preset.drops_thinking && scope.only.is_none() {
         draft.leave_out_thinking(0..scope.end, f64::INFINITY)?;
     }
-    Ok(kept)
+    Ok(skipped)
 }
 
 pub(super) fn by_number(sources: &[Source]) -> FxHashMap<BlockNumber, &Source> {
@@ -262,7 +262,7 @@ pub(super) fn put(
 }
 
 /// Returns the originals of all blocks that may be shortened, and the skipped blocks by reason.
-fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<(Vec<Source>, KeptBlocks), PlanError> {
+fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<(Vec<Source>, SkippedBlocks), PlanError> {
     let reading = draft.source.reading;
     let newest = engine::newest(reading, if let Aim::Preset(preset) = aim { preset.newest_percent } else { 0.0 });
     let choices = engine::choices(reading);
@@ -270,7 +270,7 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
     let results = reading.in_window().filter(|block| matches!(block.usefulness.outdated, Some((Outdated::Replaced, _))));
     let replaced: FxHashMap<Key, Why> = results.filter_map(|result| Some((result.call?, engine::why_old(result)))).collect();
     let why = |block: &Block| block.call.and_then(|call| replaced.get(&call)).cloned().unwrap_or_else(|| engine::why_old(block));
-    let mut kept = KeptBlocks::new();
+    let mut skipped = SkippedBlocks::new();
     let mut sources: Vec<Source> = Vec::new();
     let only: Option<FxHashSet<BlockNumber>> = scope.only.as_ref().map(|only| only.iter().copied().collect());
     let meant = |block: &&Block| only.as_ref().is_none_or(|only| only.contains(&block.number));
@@ -293,7 +293,7 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
                 let source = Source::new(draft, original, why(block), newest, now);
                 sources.push(Source { named, ..source });
             }
-            Err(why) => kept.entry(why).or_default().push(block.number),
+            Err(why) => skipped.entry(why).or_default().push(block.number),
         }
     }
     // Of a reminder that is repeated, the newest copy stays.
@@ -304,7 +304,7 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
         found.retain(|range| seen.insert(Key::from_text(&content[range.clone()])));
         source.reminders = found.into_iter().map(|range| (range.start as u32, range.end as u32)).collect();
     }
-    Ok((sources, kept))
+    Ok((sources, skipped))
 }
 
 fn chosen_options(choices: &[Choice], block: BlockNumber) -> Vec<u32> {
@@ -342,7 +342,7 @@ pub fn shorten(
     wanted: &BTreeMap<BlockNumber, Level>,
     reason: &str,
     rules: Option<&Rules>,
-) -> Result<KeptBlocks, PlanError> {
+) -> Result<SkippedBlocks, PlanError> {
     let reading = draft.source.reading;
     // Weigh blocks by their originals, so that the result does not depend on earlier shortening.
     let mut need = Need::new(reading);
@@ -356,7 +356,7 @@ pub fn shorten(
     let others = reading.in_window().filter(|block| block.role != Role::System && !wanted.contains_key(&block.number));
     let mut shown: FxHashSet<u32> = others.flat_map(|block| block.terms.iter().copied()).collect();
     let choices = engine::choices(reading);
-    let mut kept = KeptBlocks::new();
+    let mut skipped = SkippedBlocks::new();
     // Iterate from the end, so that the last of repeated lines stays.
     for (number, level) in wanted.iter().rev() {
         let Some(block) = reading.block(*number) else { continue };
@@ -364,16 +364,16 @@ pub fn shorten(
         let content = match shorten_block(draft, block, *level, reason, rules, &choices, &context)? {
             Ok(content) => content,
             Err(why) => {
-                kept.entry(why).or_default().push(*number);
+                skipped.entry(why).or_default().push(*number);
                 draft.content(*number)?
             }
         };
         shown.extend(engine::terms_of(&content));
     }
-    for blocks in kept.values_mut() {
+    for blocks in skipped.values_mut() {
         blocks.sort_unstable();
     }
-    Ok(kept)
+    Ok(skipped)
 }
 
 /// Changes a block to a level, and returns its new content; of a restored block none. The inner error is the reason why it stays.

@@ -96,7 +96,7 @@ fn a_list_of_tasks_keeps_its_entries_or_goes_and_the_one_in_force_stays() {
     let source = PlanSource { provider: &ClaudeCode, reading: &reading, history: &history };
     let mut draft = Draft::new(source, Box::new(MemoryRows(rows.as_bytes())), Some(&originals), 0).unwrap();
     let kept = shorten(&mut draft, &BTreeMap::from([(2, Level::Minimal), (4, Level::Minimal)]), "", None).unwrap();
-    assert_eq!(kept, KeptBlocks::from([(SkipReason::PlanInForce, vec![4])]));
+    assert_eq!(kept, SkippedBlocks::from([(SkipReason::PlanInForce, vec![4])]));
     let drafted = draft.finish(OperationKind::Change, "compress", None, &|_| None, false).unwrap();
     let after = String::from_utf8(planned(rows.as_bytes(), &drafted.plan)).unwrap();
     let entry =

@@ -177,7 +177,7 @@ pub(super) fn append(path: &Path, row: &str) {
     OpenOptions::new().append(true).open(path).unwrap().write_all(format!("{lead}{row}\n").as_bytes()).unwrap();
 }
 
-pub(super) fn shorten_all(draft: &mut Draft<'_>, level: Level) -> Result<KeptBlocks, PlanError> {
+pub(super) fn shorten_all(draft: &mut Draft<'_>, level: Level) -> Result<SkippedBlocks, PlanError> {
     let wanted: BTreeMap<BlockNumber, Level> = draft.reading().window.blocks.iter().map(|number| (*number, level)).collect();
     shorten(draft, &wanted, "", None)
 }

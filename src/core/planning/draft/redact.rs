@@ -14,9 +14,9 @@ pub struct Redacted {
     pub kinds: BTreeMap<&'static str, usize>,
     pub outside_blocks: usize,
     /// Blocks with credentials that stay unchanged, with the reason.
-    pub kept: Vec<(SkipReason, BlockNumber)>,
+    pub skipped: Vec<(SkipReason, BlockNumber)>,
     /// Rows with credentials outside their blocks that stay unchanged, by index in the session.
-    pub kept_rows: Vec<u32>,
+    pub skipped_rows: Vec<u32>,
     /// The number of credentials that were found outside the requested scope.
     pub elsewhere: usize,
 }
@@ -35,7 +35,7 @@ impl Draft<'_> {
         let mut redacted = Redacted::default();
         for block in self.session().blocks.iter().filter(|block| blocks.contains(&block.number)) {
             if self.session().inherited_from(block.row).is_some() && !find(&self.line(block.row)?).is_empty() {
-                redacted.kept.push((SkipReason::Inherited, block.number));
+                redacted.skipped.push((SkipReason::Inherited, block.number));
             }
         }
         for row in self.session().inherited_rows()..self.session().rows.len() as u32 {
@@ -69,7 +69,7 @@ impl Draft<'_> {
         if block.kind == BlockKind::Thinking {
             let element = provider.locate_slot(line, Slot::Element(block.index));
             if !take(found, element.as_ref()).is_empty() && wanted {
-                redacted.kept.push((SkipReason::Signed, block.number));
+                redacted.skipped.push((SkipReason::Signed, block.number));
             }
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl Draft<'_> {
         // A broken row has no strings, and a row with another identity would not be found again.
         let (before, after) = (self.looks(line), self.looks(&edited));
         if !left.is_empty() || before.0 != after.0 {
-            redacted.kept_rows.push(row);
+            redacted.skipped_rows.push(row);
             return Ok(());
         }
         let sent = before.1 != after.1;
