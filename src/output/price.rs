@@ -23,7 +23,7 @@ pub fn lines(price: &EditPrice) -> Vec<String> {
         if new == 0 {
             return vec![change, format!("{cold}: {}", balance(price))];
         }
-        return vec![change, format!("{cold}: {} with the rest", written(new)), balance(price)];
+        return vec![change, format!("{cold}: {} with the rest", written_tokens(new)), balance(price)];
     }
     let change = match whole(price.unchanged_prefix_tokens) {
         0 => format!("{change}; none stay cached"),
@@ -32,8 +32,8 @@ pub fn lines(price: &EditPrice) -> Vec<String> {
     };
     let paid = match (new, again) {
         (0, 0) => return vec![change, balance(price)],
-        (0, _) => format!("{} to the cache again, once", written(again)),
-        (_, 0) => format!("{} to the cache, once", written(new)),
+        (0, _) => format!("{} to the cache again, once", written_tokens(again)),
+        (_, 0) => format!("{} to the cache, once", written_tokens(new)),
         (1, _) => format!("1 new is written to the cache and {} again, once", amount(again)),
         _ => format!("{} new are written to the cache and {} again, once", amount(new), amount(again)),
     };
@@ -48,7 +48,7 @@ pub(super) fn balance(price: &EditPrice) -> String {
     let costs = match once {
         _ if again == 0 => "costs nothing now".to_owned(),
         Some(once) => format!("costs {} now", dollars(once)),
-        None => format!("{} again", written(again)),
+        None => format!("{} again", written_tokens(again)),
     };
     let saves = match price.saved_dollars_per_turn {
         Some(saved) if saved < 0.0 => return format!("{costs}, and {} more a turn", dollars(-saved)),
@@ -63,7 +63,7 @@ pub(super) fn balance(price: &EditPrice) -> String {
 }
 
 /// Formats the number of written tokens: `1 is written`, `5k are written`.
-fn written(tokens: u64) -> String {
+fn written_tokens(tokens: u64) -> String {
     format!("{} {} written", amount(tokens), if tokens == 1 { "is" } else { "are" })
 }
 

@@ -26,7 +26,7 @@ pub fn usage(
         listed.par_iter().zip(states).map(|((listed, _), state)| known.of_file(&listed.found.path, state)).collect();
     // One thread reads the store, and only for a changed file that is not in the cache.
     let changed = |((listed, logged), cached): (&(&Listed, Option<SessionKey>), &Option<FileUsage>)| match (store, logged) {
-        (Some(store), Some(session)) if cached.is_none() => Some(changed(disk, listed, store, *session)),
+        (Some(store), Some(session)) if cached.is_none() => Some(bills_before_changes(disk, listed, store, *session)),
         _ => None,
     };
     let changed: Vec<Option<io::Result<FileUsage>>> = listed.iter().zip(&cached).map(changed).collect();
@@ -65,7 +65,7 @@ fn scan(disk: &dyn Disk, listed: &Listed, buffer: &mut Vec<u8>) -> io::Result<Fi
 }
 
 /// Returns the bills of a session as they were before operations of the log changed its file. What the store no longer has is left out.
-fn changed(disk: &dyn Disk, listed: &Listed, store: &Store, session: SessionKey) -> io::Result<FileUsage> {
+fn bills_before_changes(disk: &dyn Disk, listed: &Listed, store: &Store, session: SessionKey) -> io::Result<FileUsage> {
     let provider = listed.found.provider;
     let mut scanner = provider.scanner();
     let replaced = ReplacedValues::new(store.edited_values(session).map_err(io::Error::other)?.iter());

@@ -82,7 +82,7 @@ impl FromStr for TurnList {
 }
 
 /// Formats a range as it is parsed.
-fn shown(range: &RangeInclusive<u32>) -> String {
+fn format_range(range: &RangeInclusive<u32>) -> String {
     match (*range.start(), *range.end()) {
         (first, last) if first == last => first.to_string(),
         (first, u32::MAX) => format!("{first}.."),
@@ -92,7 +92,7 @@ fn shown(range: &RangeInclusive<u32>) -> String {
 
 impl fmt::Display for TurnList {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(&self.0.iter().map(shown).collect::<Vec<_>>().join(","))
+        formatter.pad(&self.0.iter().map(format_range).collect::<Vec<_>>().join(","))
     }
 }
 

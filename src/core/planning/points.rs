@@ -176,7 +176,7 @@ impl Draft<'_> {
             let before = self.text(Some(*row), *slot, edit.before.as_deref())?;
             let after = self.text(Some(*row), *slot, edit.after.as_deref())?;
             let tokens = [change.tokens_before, change.tokens_after];
-            differences.push(changed(change, tokens, before, after));
+            differences.push(block_difference(change, tokens, before, after));
         }
         for edit in self.reversal.iter().flat_map(|reversal| &reversal.logged) {
             differences.extend(self.reversed(edit)?);
@@ -208,7 +208,7 @@ impl Draft<'_> {
         Ok(match (edit.slot, &edit.change) {
             (_, Some(change)) => {
                 let tokens = [tokens(Some(change.tokens_before), &before), tokens(Some(change.tokens_after), &after)];
-                Some(changed(change, tokens, before, after))
+                Some(block_difference(change, tokens, before, after))
             }
             (Slot::Line, None) if edit.after.is_none() => {
                 let block = row.and_then(|row| self.session().blocks_of(row).first());
@@ -290,7 +290,7 @@ impl Draft<'_> {
 }
 
 /// Returns the difference that a change of a block causes; `tokens` are those before and after.
-fn changed(change: &BlockChange, tokens: [f64; 2], before: String, after: String) -> BlockDifference {
+fn block_difference(change: &BlockChange, tokens: [f64; 2], before: String, after: String) -> BlockDifference {
     BlockDifference {
         number: change.number,
         label: change.label.clone(),

@@ -66,7 +66,7 @@ impl Source {
             original.block.words = moved_words(&original, &masked, known);
             original.content = masked;
         }
-        let tagged = tagged(draft.source.provider, &original);
+        let tagged = split_tags(draft.source.provider, &original);
         let reading = draft.source.reading;
         // An original is parsed apart from its session and knows no row.
         let is_newest = reading.block(original.block.number).is_some_and(|block| engine::is_newest_prompt(reading, block));
@@ -136,7 +136,7 @@ fn moved_words(original: &Original, masked: &str, known: &Known) -> Box<[(u32, u
 }
 
 /// Splits a content that the client put between tags. Without the tags, command output would become a prompt.
-fn tagged(provider: &dyn ProviderAdapter, original: &Original) -> Option<[String; 3]> {
+fn split_tags(provider: &dyn ProviderAdapter, original: &Original) -> Option<[String; 3]> {
     let (block, content) = (&original.block, &original.content);
     if let Some((open, close)) = provider.attachment_tags().filter(|_| block.kind == BlockKind::Attachment) {
         let inner = content.strip_prefix(open)?.strip_suffix(close)?;

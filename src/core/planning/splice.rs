@@ -59,7 +59,7 @@ pub fn splice<'a>(
         match (edit.slot, &edit.before, &edit.after) {
             (Slot::Line, None, Some(line)) => added.push(line),
             (Slot::Line, Some(line), None) => {
-                let removed = removed(session, addresses, base, length, edit.row, line)?;
+                let removed = row_removal(session, addresses, base, length, edit.row, line)?;
                 if line.starts_with(b"\n") {
                     leading.push(removed.range.start);
                 }
@@ -188,7 +188,7 @@ pub fn row(session: &Session, addresses: &Addresses, address: RowAddress) -> Res
 }
 
 /// Returns the removal of a row that was added, including the line feed at its end.
-fn removed(
+fn row_removal(
     session: &Session,
     addresses: &Addresses,
     base: &dyn Rows,

@@ -51,7 +51,7 @@ pub fn printed_file(command: &str) -> Option<Printed> {
         _ => return None,
     };
     let file = pipeline.first_mut()?.pop().filter(|file| is_path(file))?;
-    let shown: Option<Vec<Option<String>>> = pipeline.iter().map(|words| shown(words)).collect();
+    let shown: Option<Vec<Option<String>>> = pipeline.iter().map(|words| lines_of_input(words)).collect();
     let parts: Vec<String> = shown?.into_iter().flatten().collect();
     // Lines of lines have no place in the file that is known.
     let lines = if let [lines] = &*parts { lines.clone() } else { String::new() };
@@ -65,7 +65,7 @@ fn is_path(word: &str) -> bool {
 }
 
 /// Returns the lines that a command without its file prints of its input, `None` if all, empty if unknown; `None` for another command.
-fn shown(words: &[String]) -> Option<Option<String>> {
+fn lines_of_input(words: &[String]) -> Option<Option<String>> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let is_range = |text: &str| text.contains('p') && text.bytes().all(|byte| byte.is_ascii_digit() || b",;p$ ".contains(&byte));
     let is_count = |text: &str| {

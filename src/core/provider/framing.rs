@@ -64,13 +64,13 @@ fn members(bytes: &[u8], document: &RawValue, names: &[&str]) -> Vec<Range<usize
         }
     }
     let model = json::member(document, MODEL).filter(|model| model.get().starts_with('"'));
-    rows.extend(model.and_then(|model| named(bytes, json::range_in(bytes, model))));
+    rows.extend(model.and_then(|model| model_member(bytes, json::range_in(bytes, model))));
     rows.sort_unstable_by_key(|row| row.start);
     rows
 }
 
 /// Returns the range of the member [`MODEL`] by that of its value; `None` if its name is written with escapes.
-fn named(bytes: &[u8], value: Range<usize>) -> Option<Range<usize>> {
+fn model_member(bytes: &[u8], value: Range<usize>) -> Option<Range<usize>> {
     let before = bytes[..value.start].trim_ascii_end().strip_suffix(b":")?.trim_ascii_end();
     let quoted = format!("\"{MODEL}\"");
     before.ends_with(quoted.as_bytes()).then(|| before.len() - quoted.len()..value.end)

@@ -30,7 +30,7 @@ pub fn ends(text: &str) -> impl Iterator<Item = usize> {
         let end = match mark {
             '。' | '！' | '？' => text.len() - text[behind..].trim_start_matches(['」', '』', '）', '”', '’']).len(),
             '.' | '!' | '?' | '…' => {
-                let end = closed(text, behind);
+                let end = end_of_marks(text, behind);
                 let is_apart = text[end..].starts_with(char::is_whitespace);
                 if !is_apart || mark == '.' && end == behind && is_abbreviation(&text[start..at]) {
                     return None;
@@ -45,7 +45,7 @@ pub fn ends(text: &str) -> impl Iterator<Item = usize> {
 }
 
 /// Returns the place behind the closing quotation marks, brackets and marks of emphasis at a place.
-fn closed(text: &str, from: usize) -> usize {
+fn end_of_marks(text: &str, from: usize) -> usize {
     let rest = text[from..].trim_start_matches(['"', '\'', ')', ']', '”', '’', '»', '」', '』', '）', '*', '_']);
     // A mark that opens the next word closes nothing.
     if rest.is_empty() || rest.starts_with(char::is_whitespace) { text.len() - rest.len() } else { from }

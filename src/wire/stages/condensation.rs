@@ -38,7 +38,7 @@ fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireEr
         body = passing.parse().ok_or(WireError::Unreadable)?;
     }
     let line = passing.sessions.line(&facts.session, &facts.line)?;
-    if let Some(state) = changed(line, &body, &folded, facts, &mut passing.edits) {
+    if let Some(state) = collect_edits(line, &body, &folded, facts, &mut passing.edits) {
         // The next request depends on it: it is durable before this one is sent.
         passing.sessions.save(&facts.session, &facts.line, state)?;
     }
@@ -69,7 +69,7 @@ fn without_thinking(body: &RequestBody<'_>, is_dropped: &dyn Fn(Key) -> bool) ->
 }
 
 /// Collects the edits that replace contents and drop thinking. Returns the state of the line if it differs from the stored one.
-fn changed(
+fn collect_edits(
     line: &Line,
     body: &RequestBody<'_>,
     folded: &Folded,

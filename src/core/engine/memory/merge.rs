@@ -106,7 +106,7 @@ pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'
         facts,
     };
     (0..existing.len()).for_each(|place| state.list(place));
-    for candidate in joined(candidates) {
+    for candidate in join_candidates(candidates) {
         let is_forgotten = facts.forgotten.contains(&candidate.key);
         if !is_forgotten && !candidate.text.is_empty() && !holds_secret(&candidate.text) {
             state.take(&candidate);
@@ -121,7 +121,7 @@ pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'
 }
 
 /// Joins candidates with equal keys, in the order of their last sightings; the newest has the text.
-fn joined(candidates: &[Candidate]) -> Vec<Candidate> {
+fn join_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
     let mut by_key: BTreeMap<u64, Candidate> = BTreeMap::new();
     for candidate in candidates {
         let candidate = Candidate { text: normalized(&candidate.text), ..candidate.clone() };

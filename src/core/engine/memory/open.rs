@@ -34,7 +34,7 @@ impl OpenThoughts {
             TraceContent::Answer(text) => {
                 let sentences = sentences_of(text, conventions);
                 self.last = Some(thoughts(text, &sentences, conventions));
-                let last = sentences.last().map(|last| shown(&last.text));
+                let last = sentences.last().map(|last| short_thought(&last.text));
                 self.announced = last.filter(|last| starts(last, &ANNOUNCEMENTS) && names_object(last) && is_safe(last));
             }
             _ => {}
@@ -68,7 +68,7 @@ fn thoughts(text: &str, sentences: &[Sentence], conventions: &Conventions) -> Ve
         }
     }
     let mut thoughts: Vec<String> = Vec::new();
-    for thought in found.iter().filter(|thought| is_safe(thought)).map(|thought| shown(thought)) {
+    for thought in found.iter().filter(|thought| is_safe(thought)).map(|thought| short_thought(thought)) {
         if thoughts.len() < THOUGHTS && !thoughts.contains(&thought) {
             thoughts.push(thought);
         }
@@ -114,7 +114,7 @@ fn is_safe(thought: &str) -> bool {
     !is_dangerous(thought) && !speaks_to_agent(thought)
 }
 
-fn shown(thought: &str) -> String {
+fn short_thought(thought: &str) -> String {
     cut(thought.trim_end_matches(':'), CHARACTERS)
 }
 

@@ -115,7 +115,7 @@ impl Parts {
         let error = tool.and_then(|tool| error_line(text, tool, &tool.target, input.conventions));
         if error.is_none()
             && verdicts(lines.iter().copied()).is_empty()
-            && let Some((before, items)) = listed(&lines)
+            && let Some((before, items)) = count_of_list(&lines)
         {
             let is_program = is_of_program(input);
             let first = lines.iter().find(|line| is_program && is_message(line, false));
@@ -195,7 +195,7 @@ fn tidied(items: &[String]) -> Vec<String> {
 }
 
 /// Of a list of paths or of hits how many there are, and the names of their files.
-fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
+fn count_of_list(lines: &[&str]) -> Option<(String, Vec<String>)> {
     let most = |found: usize| found >= LISTED && found * 100 >= lines.len() * LISTED_PERCENT;
     // A list is one from its beginning on.
     if !lines.iter().take(BEGINNING_LINES).any(|line| is_path(line) || hit(line).is_some()) {

@@ -219,7 +219,7 @@ impl<'a> Outline<'a> {
         let is_output = self.parts.iter().all(|part| part.style == Style::Output);
         match (self.text(), kept) {
             (None, kept) => self.assembled(content, kept, marker),
-            (Some(pieces), [kept]) if kept.is_none() => Some(behind(marker, held(pieces))),
+            (Some(pieces), [kept]) if kept.is_none() => Some(behind(marker, held_lines(pieces))),
             (Some(pieces), [kept]) if is_output => Some(behind(marker, rendered(pieces, &with_exit_code(pieces, kept)))),
             (Some(pieces), [kept]) => Some(behind(marker, rendered(pieces, kept))),
             (Some(_), _) => None,
@@ -253,7 +253,7 @@ impl<'a> Outline<'a> {
 }
 
 /// The held pieces alone, each on lines of its own.
-fn held(pieces: &[Piece<'_>]) -> String {
+fn held_lines(pieces: &[Piece<'_>]) -> String {
     pieces.iter().filter(|piece| piece.held).map(|piece| &*piece.text).collect::<Vec<_>>().join("\n")
 }
 

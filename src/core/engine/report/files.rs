@@ -62,7 +62,7 @@ pub fn files_in_work(reading: &Analysis, most: usize) -> Vec<FileInWork> {
         }
         let is_done = tool.verb == ToolVerb::Run && answer.is_some_and(|answer| !answer.error);
         let is_done = is_done && ["rm ", "mv "].iter().any(|program| tool.target.contains(program));
-        let gone = if is_done { gone(&tool.target, directory) } else { Vec::new() };
+        let gone = if is_done { removed_paths(&tool.target, directory) } else { Vec::new() };
         let is_gone = |path: &str| gone.iter().any(|gone| relative(path, gone).len() < path.len() || path == gone);
         if !gone.is_empty() {
             uses.retain(|path, _| !is_gone(path));
@@ -99,7 +99,7 @@ pub fn files_in_work(reading: &Analysis, most: usize) -> Vec<FileInWork> {
 }
 
 /// Returns the paths that a command removes or moves away.
-fn gone(command: &str, directory: &str) -> Vec<String> {
+fn removed_paths(command: &str, directory: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let is_kept = |simple: &&SimpleCommand| simple.is_piped || simple.words.iter().any(|word| word.text == "--cached");
     for simple in simple_commands(command).iter().filter(|simple| !is_kept(simple)) {
@@ -188,7 +188,7 @@ mod tests {
             ("git mv a.rs b.rs && mv /x/c.rs /x/d.rs e", &["/w/a.rs", "/x/c.rs", "/x/d.rs"]),
             ("mv; echo rm a.rs | xargs cat", &[]),
         ] {
-            assert_eq!(gone(command, "/w"), expected, "{command}");
+            assert_eq!(removed_paths(command, "/w"), expected, "{command}");
         }
     }
 

@@ -152,8 +152,8 @@ pub fn cut_line(passage: &Passage<'_>, text: &str, place: Range<usize>) -> Excer
     // A pattern of bytes can match within a character.
     let place = text.floor_char_boundary(place.start)..text.ceil_char_boundary(place.end);
     let line = line_at(text, place.start);
-    let beside = |line: Option<&str>| cut(line.unwrap_or_default(), 0).0.to_owned();
-    let (shown, start) = cut(&text[line.clone()], place.start - line.start);
+    let beside = |line: Option<&str>| words_around(line.unwrap_or_default(), 0).0.to_owned();
+    let (shown, start) = words_around(&text[line.clone()], place.start - line.start);
     let from = (place.start - line.start).saturating_sub(start);
     let to = (place.end.min(line.end) - line.start).saturating_sub(start).min(shown.len());
     Excerpt {
@@ -173,7 +173,7 @@ fn line_at(text: &str, offset: usize) -> Range<usize> {
 }
 
 /// Returns the part of a line around an offset, in whole words, and where it starts.
-fn cut(line: &str, around: usize) -> (&str, usize) {
+fn words_around(line: &str, around: usize) -> (&str, usize) {
     let indent = line.len() - line.trim_start().len();
     let trimmed = line.trim_end();
     // It can be among the blanks at the end.

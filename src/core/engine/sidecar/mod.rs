@@ -244,7 +244,7 @@ impl TaskRow {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             match field.form {
                 AnswerForm::Words => {}
-                AnswerForm::Choice(_) => return chosen(field, source, text),
+                AnswerForm::Choice(_) => return check_choice(field, source, text),
                 AnswerForm::Numbers => return echoed(field, source, &text),
             }
             // A comparison that finds nothing is an answer. A result counts as repeated only if no fact of it is missing.
@@ -275,7 +275,7 @@ impl TaskRow {
 }
 
 /// Checks a choice. A prompt of few words says neither.
-fn chosen(field: &AnswerField, source: &str, text: String) -> Result<(String, String), AnswerFault> {
+fn check_choice(field: &AnswerField, source: &str, text: String) -> Result<(String, String), AnswerFault> {
     let AnswerForm::Choice(words) = field.form else { return Err(AnswerFault::Form) };
     let text = text.to_lowercase();
     if !words.contains(&&*text) {

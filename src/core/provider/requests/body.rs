@@ -91,7 +91,9 @@ impl ElementContent {
                 (RequestApi::Messages, RowKind::Attachment) => {
                     parsed.blocks.iter().map(|block| reminder(&block.content)).collect()
                 }
-                (RequestApi::Messages, RowKind::User) => parsed.blocks.iter().map(|block| joined(&block.content)).collect(),
+                (RequestApi::Messages, RowKind::User) => {
+                    parsed.blocks.iter().map(|block| form_without_reminders(&block.content)).collect()
+                }
                 _ => Vec::new(),
             },
             parts: if parsed.row.kind == RowKind::Assistant { parts(api, row) } else { Vec::new() },
@@ -260,7 +262,7 @@ fn reminder(text: &str) -> Option<Recorded> {
 
 /// Returns the recorded form of a content to whose end Claude Code joined reminders when it sent it, or a line feed because it joined
 /// the message with the next one of the user.
-fn joined(text: &str) -> Option<Recorded> {
+fn form_without_reminders(text: &str) -> Option<Recorded> {
     let reminder = text.ends_with(REMINDER.1).then(|| text.find(&[REMINDER_START, REMINDER.0].concat())).flatten();
     let length = reminder.or_else(|| text.strip_suffix('\n').map(str::len))?;
     let before = &text[..length];

@@ -93,7 +93,7 @@ fn hashed(api: Api, body: &RequestDocument<'_>) -> String {
     let is_user = |message: &&RawValue| equals(member(message, "role"), "user");
     let prompts = || body.values(conversation).filter(is_user).filter_map(|message| member(message, "content"));
     let first =
-        prompts().find_map(|content| asked(api, content)).or_else(|| prompts().next().map(|content| content.get().into()));
+        prompts().find_map(|content| own_content(api, content)).or_else(|| prompts().next().map(|content| content.get().into()));
     let before = body.values(conversation).take_while(|message| !is_user(message)).map(RawValue::get);
     let parts = before.chain(body.member(instructions).map(RawValue::get)).map(Cow::Borrowed).chain(first);
     let text: Vec<String> = parts.map(|part| without_cache_marks(&part)).collect();
@@ -102,7 +102,7 @@ fn hashed(api: Api, body: &RequestDocument<'_>) -> String {
 
 /// Returns the content of a message of the user without the texts that its client adds, which differ when a conversation is continued;
 /// `None` if it has nothing else.
-fn asked(api: Api, content: &RawValue) -> Option<Cow<'_, str>> {
+fn own_content(api: Api, content: &RawValue) -> Option<Cow<'_, str>> {
     let format = REQUESTS.iter().find(|format| format.name() == api.format())?;
     let message = format!(r#"{{"role":"user","content":{}}}"#, content.get());
     let blocks = format.parse(message.as_bytes()).blocks;

@@ -303,11 +303,11 @@ fn instructions<'a>(texts: &[&'a RawValue], label: &str) -> ParsedRow<'a> {
         let content = json::text_of(instruction(text)).unwrap_or(Cow::Borrowed(text.get()));
         ParsedBlock::attachment(label, Role::System, true, content)
     };
-    added(texts.iter().map(block).collect())
+    row_beside_conversation(texts.iter().map(block).collect())
 }
 
 /// Returns the row of blocks that the client sends beside the conversation.
-fn added(blocks: Vec<ParsedBlock<'_>>) -> ParsedRow<'_> {
+fn row_beside_conversation(blocks: Vec<ParsedBlock<'_>>) -> ParsedRow<'_> {
     ParsedRow::new(Row { flags: Flags::ATTACHMENT, ..Row::new(RowKind::Attachment) }, blocks)
 }
 
@@ -320,7 +320,7 @@ fn instruction(text: &RawValue) -> Option<&RawValue> {
 /// Returns the row of the definition of a tool, which no edit changes.
 fn tool(definition: &RawValue) -> ParsedRow<'_> {
     let block = Block { label: TOOL.into(), ground: true, ..Block::new(BlockKind::Other, Role::System) };
-    added(vec![ParsedBlock::new(block, Cow::Borrowed(definition.get()))])
+    row_beside_conversation(vec![ParsedBlock::new(block, Cow::Borrowed(definition.get()))])
 }
 
 fn is_tool(block: &Block) -> bool {

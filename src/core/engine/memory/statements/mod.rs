@@ -147,9 +147,9 @@ impl Statements {
     fn statements(&self, event: &TraceEvent, sentences: &[Scored<'_>]) -> Vec<Statement> {
         let best = sentences.iter().max_by_key(|sentence| sentence.score);
         let Some(best) = best.filter(|best| best.score.statement >= STATEMENT_THRESHOLD) else { return Vec::new() };
-        let kept = chosen(sentences, best);
+        let kept = choose_sentences(sentences, best);
         // Short sentences belong together; of a longer text each sentence is a statement of its own.
-        if joined(&kept).len() <= WHOLE_TEXT {
+        if join_texts(&kept).len() <= WHOLE_TEXT {
             return vec![self.statement(event, &kept)];
         }
         kept.iter().map(|sentence| self.statement(event, &[sentence])).collect()
@@ -164,7 +164,7 @@ impl Statements {
             row: event.row.clone(),
             time: event.time,
             kind,
-            text: joined(kept),
+            text: join_texts(kept),
             context: self.last_act.clone().filter(|_| kind == MemoryKind::Correction),
             is_strong: kept.iter().any(|sentence| is_clear(&sentence.signals)),
             is_lasting: kept.iter().any(|sentence| sentence.is_lasting()),
@@ -257,7 +257,7 @@ fn behind_command(text: &str) -> &str {
 }
 
 /// Returns the best sentence and the others above the threshold, best first, within the maximum length; in order.
-fn chosen<'s, 'a>(sentences: &'s [Scored<'a>], best: &'s Scored<'a>) -> Vec<&'s Scored<'a>> {
+fn choose_sentences<'s, 'a>(sentences: &'s [Scored<'a>], best: &'s Scored<'a>) -> Vec<&'s Scored<'a>> {
     let mut order: Vec<usize> =
         (0..sentences.len()).filter(|index| sentences[*index].score.statement >= STATEMENT_THRESHOLD).collect();
     order.sort_by_key(|index| std::cmp::Reverse((std::ptr::eq(&raw const sentences[*index], best), sentences[*index].score)));
@@ -275,7 +275,7 @@ fn chosen<'s, 'a>(sentences: &'s [Scored<'a>], best: &'s Scored<'a>) -> Vec<&'s 
 }
 
 /// Returns the texts of sentences with single spaces, cut to `LONGEST_TEXT`.
-fn joined(sentences: &[&Scored<'_>]) -> String {
+fn join_texts(sentences: &[&Scored<'_>]) -> String {
     let texts: Vec<&str> = sentences.iter().map(|sentence| sentence.text).collect();
     cut(&one_line(&texts.join(" ")), LONGEST_TEXT)
 }

@@ -76,7 +76,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
         (PointKind::Objective, goal.unwrap_or_default()),
         (PointKind::Narrative, latest(narrative(&live))),
         (PointKind::Achieved, achieved(&live, &items).into_iter().take(DONE).collect()),
-        (PointKind::Changed, changed(reading, &live)),
+        (PointKind::Changed, edited_lately(reading, &live)),
         (PointKind::State, state(reading, contents, &live, &items)),
         (PointKind::Open, errors),
         (PointKind::Next, next),
@@ -107,7 +107,7 @@ fn latest(mut parts: Vec<Part>) -> Vec<Part> {
 }
 
 /// Returns the most recently edited files, each with its number of edits.
-fn changed(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
+fn edited_lately(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let mut files: Vec<(&str, u32, BlockNumber)> = Vec::new();
     for (path, count, last) in live.iter().rev().flat_map(|told| told.facts.edited.iter().rev()) {
         match files.iter_mut().find(|(known, _, _)| *known == path) {

@@ -348,13 +348,13 @@ fn first_words(first: &str) -> (Vec<String>, bool) {
         left = left.saturating_sub(length);
         left > 0
     };
-    let words: Vec<String> = first.split_whitespace().map(named).take_while(|word| fits(word)).map(str::to_owned).collect();
+    let words: Vec<String> = first.split_whitespace().map(short_word).take_while(|word| fits(word)).map(str::to_owned).collect();
     let is_cut = words.len() < first.split_whitespace().count();
     (words, is_cut)
 }
 
 /// Returns a word of a topic; of a path or an address that would fill a header, the last part that tells something.
-fn named(word: &str) -> &str {
+fn short_word(word: &str) -> &str {
     let path = word.trim_matches(|c: char| !c.is_alphanumeric());
     let name = telling_name(path);
     // `authentication/authorization` are two words.
