@@ -225,15 +225,15 @@ fn decide(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::limits::DAY;
+    use crate::model::limits::DAY_MILLISECONDS;
 
     #[test]
     fn times_are_read() {
         let check = |text, expected: Option<i64>| assert_eq!(retention(text).ok(), expected, "{text}");
-        check("90d", Some(90 * DAY));
+        check("90d", Some(90 * DAY_MILLISECONDS));
         check("0d", Some(0));
         check("12h", Some(12 * 3_600_000));
-        check("8w", Some(56 * DAY));
+        check("8w", Some(56 * DAY_MILLISECONDS));
         for wrong in ["", "d", "90", "-1d", "1.5d", "90 d", "99999999999999999d", "1é"] {
             check(wrong, None);
         }

@@ -4,7 +4,7 @@ use super::scope::Scope;
 use crate::app::{CommandError, Env};
 use crate::commands::usage::check_client;
 use crate::engine::{SessionTopic, TopicCluster, TopicTurn, topic_clusters};
-use crate::model::limits::DAY;
+use crate::model::limits::DAY_MILLISECONDS;
 use crate::model::{As, Basis, Time, TokenCount};
 use crate::output::{Paint, Report, Style, age, clip, padded, plural, short_id, tokens};
 use crate::text::shell::quoted_word;
@@ -361,7 +361,7 @@ impl TopicFound {
     /// Returns a line of bars: the tokens in each part of a time.
     fn line(&self, (first, last): (i64, i64)) -> String {
         let mut parts = [0; COLUMNS];
-        let length = ((last - first) / COLUMNS as i64).max(7 * DAY);
+        let length = ((last - first) / COLUMNS as i64).max(7 * DAY_MILLISECONDS);
         for week in &self.weeks {
             let Ok(monday) = week.monday.parse::<jiff::civil::Date>() else { continue };
             let Ok(start) = monday.to_zoned(jiff::tz::TimeZone::UTC) else { continue };

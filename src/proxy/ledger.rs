@@ -2,7 +2,7 @@
 
 use crate::engine::{CacheFacts, CacheLoss, LossCause, Prices, RemovedTokens, Saving, cache_loss, saving};
 use crate::model::BilledTokens;
-use crate::model::limits::HOUR;
+use crate::model::limits::HOUR_MILLISECONDS;
 use crate::provider::{EditedBody, KnownHashes, PromptElements};
 use crate::wire::{LoggedElements, RequestApi, RequestFacts};
 use hyper::body::Bytes;
@@ -90,7 +90,7 @@ impl Ledger {
         // A request that continues an answer of the model is not compared.
         let previous = if prompt.is_some() { self.lines.remove(&line) } else { None };
         let lifetime = match (billed.cache_write_1h, &previous) {
-            (1.., _) => HOUR,
+            (1.., _) => HOUR_MILLISECONDS,
             (0, Some(previous)) if billed.cache_written() == 0 => previous.lifetime,
             _ => FIVE_MINUTES,
         };

@@ -8,7 +8,7 @@ use crate::engine::search::{
     read_postings,
 };
 use crate::fsio::Disk;
-use crate::model::limits::DAY;
+use crate::model::limits::DAY_MILLISECONDS;
 use crate::model::{Key, TraceContent, TraceEvent};
 use crate::store::{IndexedTurn, SearchIndex};
 use crate::workspace::{masked, named_in_file};
@@ -144,7 +144,7 @@ pub fn find(
     let reader = TurnReading { disk, matcher: &matcher, query: &query, weights: &weights, filter };
     let read = |(source, turn, candidate): &Chosen| {
         let (session, found) = reader.read(&sources[*source], turn, candidate)?;
-        let days = (now - turn.time) / DAY;
+        let days = (now - turn.time) / DAY_MILLISECONDS;
         let is_named = query.days_ago.is_some_and(|(first, last)| (first..=last).contains(&days));
         let factor = if is_named { found.factor * NAMED_DAYS } else { found.factor };
         Some(FoundTurn { source: *source, turn: *turn, session, score: candidate.score * factor, found })

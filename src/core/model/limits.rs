@@ -1,9 +1,9 @@
 //! Limits and times that several layers share.
 
-/// Milliseconds of an hour.
-pub const HOUR: i64 = 3_600_000;
-/// Milliseconds of a day.
-pub const DAY: i64 = 24 * HOUR;
+/// An hour.
+pub const HOUR_MILLISECONDS: i64 = 3_600_000;
+/// A day.
+pub const DAY_MILLISECONDS: i64 = 24 * HOUR_MILLISECONDS;
 
 /// Bytes read from a session at a time; the buffer grows for a longer row.
 pub const READ_CHUNK_BYTES: usize = 2 << 20;

@@ -14,7 +14,7 @@ pub use restore::{Restoration, RestoredState};
 
 use super::find::{Found, FoundFiles, find_files, find_in};
 use crate::fsio::{Disk, Entry, Identity, is_packed, packed_path, read_whole, unpacked_path};
-use crate::model::limits::DAY;
+use crate::model::limits::DAY_MILLISECONDS;
 use crate::provider::{PROVIDERS, Places, ProviderAdapter};
 use std::collections::HashSet;
 use std::io::{self, ErrorKind, Read};
@@ -59,7 +59,7 @@ pub fn kept_folder(data: &Path) -> PathBuf {
 /// Returns the number of days until a client deletes a file that was last changed at `modified`, in nanoseconds since 1970, if it deletes
 /// files after `retention` days; `now` is in milliseconds since 1970. 0 if it does when it starts next.
 pub fn days_left(modified: i128, retention: u32, now: i64) -> u32 {
-    let day = i128::from(DAY);
+    let day = i128::from(DAY_MILLISECONDS);
     let left = modified / 1_000_000 + i128::from(retention) * day - i128::from(now);
     u32::try_from((left + day - 1).div_euclid(day).max(0)).unwrap_or(u32::MAX)
 }

@@ -284,7 +284,17 @@ fn the_settings_of_the_client_decide_when_a_session_is_deleted() {
     assert_eq!(days(r#"{"cleanupPeriodDays": -1}"#), Some(30));
     assert_eq!(days("{"), Some(30));
     let left = |age: i64| days_left(1_000_000_000_000_000_000, 30, 1_000_000_000_000 + age);
-    assert_eq!([left(0), left(1), left(DAY), left(29 * DAY + 1), left(30 * DAY), left(99 * DAY)], [30, 30, 29, 1, 0, 0]);
+    assert_eq!(
+        [
+            left(0),
+            left(1),
+            left(DAY_MILLISECONDS),
+            left(29 * DAY_MILLISECONDS + 1),
+            left(30 * DAY_MILLISECONDS),
+            left(99 * DAY_MILLISECONDS)
+        ],
+        [30, 30, 29, 1, 0, 0]
+    );
 }
 
 /// Makes each call of a sample of those of the disk fail, or kills the program there, until the run succeeds.

@@ -153,7 +153,7 @@ pub fn price(facts: &EditFacts<'_>, prices: &Prices) -> EditPrice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::limits::HOUR;
+    use crate::model::limits::HOUR_MILLISECONDS;
 
     /// An edit of a warm window of Opus 4.7 with five-minute entries, one request a turn.
     fn edit(before: f64, after: f64, prefix: f64) -> EditFacts<'static> {
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(price.prices_dated, Some("2026-10-24"));
         check(EditFacts { steps_per_turn: 5.0, ..facts }, Some(0.575), Some(0.1), Some(5.75));
         check(EditFacts { steps_per_turn: 0.0, ..facts }, Some(0.575), Some(0.02), Some(28.75));
-        check(EditFacts { cache_lifetime_milliseconds: HOUR, ..facts }, Some(0.95), Some(0.02), Some(47.5));
+        check(EditFacts { cache_lifetime_milliseconds: HOUR_MILLISECONDS, ..facts }, Some(0.95), Some(0.02), Some(47.5));
         check(EditFacts { idle_milliseconds: None, ..facts }, Some(0.575), Some(0.02), Some(28.75));
     }
 
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_cold_cache_makes_an_edit_free() {
-        let facts = EditFacts { idle_milliseconds: Some(3 * HOUR), ..edit(150_000.0, 110_000.0, 10_000.0) };
+        let facts = EditFacts { idle_milliseconds: Some(3 * HOUR_MILLISECONDS), ..edit(150_000.0, 110_000.0, 10_000.0) };
         let price = check(facts, Some(0.0), Some(0.02), Some(0.0));
         assert!(price.cache_is_cold);
         assert_eq!(price.rewritten_tokens, 0.0);
@@ -255,7 +255,7 @@ mod tests {
         let facts = EditFacts { model: "qwen3:8b", ..edit(150_000.0, 110_000.0, 10_000.0) };
         let price = check(facts, None, None, Some(28.75));
         assert_eq!(price.prices_dated, None);
-        check(EditFacts { idle_milliseconds: Some(HOUR), ..facts }, None, None, Some(0.0));
+        check(EditFacts { idle_milliseconds: Some(HOUR_MILLISECONDS), ..facts }, None, None, Some(0.0));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::topic::split_context;
 use super::words::first_line;
 use crate::engine::content::terms;
 use crate::engine::tokens;
-use crate::model::limits::DAY;
+use crate::model::limits::DAY_MILLISECONDS;
 use crate::model::{Memory, MemoryFile, MemoryId, MemoryKind, MemoryScope, MemoryState, texts};
 use crate::text::cut::one_line;
 use crate::text::stop_words::is_stop_word;
@@ -455,7 +455,7 @@ fn statement_worth(memory: &Memory, brief: Brief<'_>, about: usize, newest: i64)
         MemoryKind::Correction => KIND_WEIGHT,
         _ => 1.0,
     };
-    let age = (newest - memory.last_seen) as f64 / DAY as f64;
+    let age = (newest - memory.last_seen) as f64 / DAY_MILLISECONDS as f64;
     let about = 1.0 + SHARED_WORD * about.min(SHARED_WORDS) as f64;
     let lasting = (LASTING_SIGN * f64::from(brief.lasting)).exp();
     let characters = (brief.text.chars().count() + SOURCE_CHARACTERS).max(SHORT_CHARACTERS);

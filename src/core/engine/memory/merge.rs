@@ -9,7 +9,7 @@ use super::markdown::EVIDENCE;
 use super::outcomes::Outcome;
 use super::topic::{Relation, Topic, TopicIndex, carried_over, carried_over_all, relation};
 use super::words::{checksum, day_of, holds_secret, normalized, session_prefix};
-use crate::model::limits::DAY;
+use crate::model::limits::DAY_MILLISECONDS;
 use crate::model::{Candidate, Memory, MemoryFile, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting, texts};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
@@ -327,7 +327,7 @@ impl Merge<'_> {
                 memory.state = MemoryState::Pending;
             }
             let times = (1 + i64::from(memory.helpful)).min(HELPFUL_TIMES);
-            let is_old = newest - memory.last_seen > CONFIRMED_DAYS * DAY * times;
+            let is_old = newest - memory.last_seen > CONFIRMED_DAYS * DAY_MILLISECONDS * times;
             if is_old && !memory.is_edited && !memory.state.is_retired() {
                 memory.state = MemoryState::Archived;
             }
@@ -432,7 +432,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn seen(session: &str, day: i64) -> Sighting {
-        Sighting { session: session.to_owned(), block: day as u32, row: format!("r{day}"), time: day * DAY + 5 }
+        Sighting { session: session.to_owned(), block: day as u32, row: format!("r{day}"), time: day * DAY_MILLISECONDS + 5 }
     }
 
     fn candidate(text: &str, is_strong: bool, sightings: &[(&str, i64)]) -> Candidate {
@@ -454,7 +454,7 @@ mod tests {
 
     fn run(existing: &[Memory], candidates: &[Candidate], day: i64) -> (Vec<Memory>, Vec<(ChangeKind, u32)>) {
         let next_id = existing.iter().map(|memory| memory.id).max().unwrap_or_default() + 1;
-        let facts = MergeFacts { next_id, now: day * DAY, ..MergeFacts::default() };
+        let facts = MergeFacts { next_id, now: day * DAY_MILLISECONDS, ..MergeFacts::default() };
         let changes = merge(existing, candidates, &facts);
         let kinds = changes.iter().map(|change| (change.kind, change.memory.id)).collect();
         (applied(existing, &changes), kinds)
@@ -485,7 +485,7 @@ mod tests {
         assert_eq!((changes, one[0].state, one[0].sessions), (vec![(Activated, 1)], MemoryState::Active, 2));
         // Sessions whose files are gone still count.
         let (one, _) = run(&one, &[candidate("use tabs", false, &[("s3", 14)])], 14);
-        assert_eq!((one[0].sightings, one[0].sessions, one[0].first_seen), (4, 3, 10 * DAY));
+        assert_eq!((one[0].sightings, one[0].sessions, one[0].first_seen), (4, 3, 10 * DAY_MILLISECONDS));
         let (_, changes) = run(&[], &[candidate("use tabs", true, &[("s1", 10)])], 11);
         assert_eq!(changes, [(Added, 1)]);
     }
@@ -502,7 +502,7 @@ mod tests {
         let archived = Memory { state: MemoryState::Archived, ..edited };
         let (after, _) = run(&[archived], &[candidate("Use `pnpm`.", true, &[("s3", 30)])], 31);
         assert_eq!(after[0].state, MemoryState::Archived);
-        let facts = MergeFacts { next_id: 1, forgotten: &[said.key], now: 11 * DAY, ..MergeFacts::default() };
+        let facts = MergeFacts { next_id: 1, forgotten: &[said.key], now: 11 * DAY_MILLISECONDS, ..MergeFacts::default() };
         assert_eq!(merge(&[], &[said], &facts), []);
     }
 
@@ -525,7 +525,7 @@ mod tests {
         );
         let (memories, _) = run(&[], &[one.clone(), two.clone()], 21);
         let new = &memories[1];
-        assert_eq!((new.state, new.sightings, new.sessions, new.first_seen), (MemoryState::Active, 2, 2, 10 * DAY));
+        assert_eq!((new.state, new.sightings, new.sessions, new.first_seen), (MemoryState::Active, 2, 2, 10 * DAY_MILLISECONDS));
         assert_eq!((memories[0].state, new.evidence.len()), (MemoryState::Superseded, 2));
         assert_eq!(run(&memories, &[one, two], 22).1, []);
     }
@@ -535,8 +535,8 @@ mod tests {
         let use_it = candidate("use `npm` for packages", true, &[("s1", 10)]);
         let avoid = candidate("don't use `npm` for packages", true, &[("s2", 20)]);
         let (memories, _) = run(&[], std::slice::from_ref(&use_it), 11);
-        let reads = [MemoryRead { memory: 1, session: "s3".to_owned(), time: 15 * DAY }];
-        let facts = MergeFacts { next_id: 2, reads: &reads, now: 21 * DAY, ..MergeFacts::default() };
+        let reads = [MemoryRead { memory: 1, session: "s3".to_owned(), time: 15 * DAY_MILLISECONDS }];
+        let facts = MergeFacts { next_id: 2, reads: &reads, now: 21 * DAY_MILLISECONDS, ..MergeFacts::default() };
         let changes = merge(&memories, &[use_it.clone(), avoid.clone()], &facts);
         let memories = applied(&memories, &changes);
         assert_eq!((memories[0].state, memories[0].harmful), (MemoryState::Superseded, 1));
@@ -566,7 +566,7 @@ mod tests {
         assert_eq!((memories[0].kind, &*memories[0].text), (MemoryKind::Resolution, "`a` fails (`no b`): add `b`."));
         // Reports that the fix does not help count once, however often they are read.
         let outcomes = [Outcome { id: 1, helpful: 0, harmful: 1 }];
-        let facts = MergeFacts { next_id: 2, outcomes: &outcomes, now: 15 * DAY, ..MergeFacts::default() };
+        let facts = MergeFacts { next_id: 2, outcomes: &outcomes, now: 15 * DAY_MILLISECONDS, ..MergeFacts::default() };
         let changes = merge(&memories, &[], &facts);
         assert_eq!((changes[0].kind, changes[0].memory.is_refuted()), (ChangeKind::Contradicted, true));
         assert_eq!(merge(&applied(&memories, &changes), &[], &facts), []);

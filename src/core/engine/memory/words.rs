@@ -1,7 +1,7 @@
 //! Texts of memories: their normal form, their keys, their days, and the names of their sessions.
 
 use crate::engine::{find_secrets, named_in};
-use crate::model::limits::DAY;
+use crate::model::limits::DAY_MILLISECONDS;
 use crate::model::{Key, is_subagent_id, split_id};
 use crate::text::stop_words::is_stop_word;
 use crate::text::words::spaced;
@@ -66,7 +66,7 @@ pub fn content_words(text: &str) -> Vec<String> {
 
 /// Returns the beginning of the day of a moment, in milliseconds since 1970, UTC.
 pub fn day_of(time: i64) -> i64 {
-    time.div_euclid(DAY) * DAY
+    time.div_euclid(DAY_MILLISECONDS) * DAY_MILLISECONDS
 }
 
 /// Formats a day: `2026-11-02`.

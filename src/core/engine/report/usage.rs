@@ -413,7 +413,7 @@ fn saved(file: &BilledFile<'_>, response: &ResponseUsage) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::limits::DAY;
+    use crate::model::limits::DAY_MILLISECONDS;
 
     fn response(key: Option<u64>, time: i64, output: u64) -> ResponseUsage {
         let tokens = BilledTokens { input: 10, output, cache_write_5m: 100, cache_write_1h: 0, cache_read: 1000 };
@@ -535,7 +535,7 @@ mod tests {
     fn an_output_that_is_only_the_start_of_the_stream_is_estimated_and_so_are_the_sums_with_it() {
         let started = ResponseUsage { written_tokens: 500, ..response(Some(1), 0, 5) };
         let whole = ResponseUsage { written_tokens: 500, ..response(Some(2), 0, 250) };
-        let usage = file("claude-opus-4-5", vec![started, whole, response(Some(3), DAY, 7)]);
+        let usage = file("claude-opus-4-5", vec![started, whole, response(Some(3), DAY_MILLISECONDS, 7)]);
         let sources = [source("s", &usage)];
         let sum = table(&sources, UsageGroup::Day);
         assert_eq!(outputs(&sum), [("1970-01-01", 750), ("1970-01-02", 7)]);
@@ -570,7 +570,13 @@ mod tests {
 
     #[test]
     fn days_and_months_are_those_of_the_time_zone() {
-        let usage = file("m", vec![response(Some(1), 30 * DAY + DAY * 23 / 24, 5), response(Some(2), 31 * DAY, 6)]);
+        let usage = file(
+            "m",
+            vec![
+                response(Some(1), 30 * DAY_MILLISECONDS + DAY_MILLISECONDS * 23 / 24, 5),
+                response(Some(2), 31 * DAY_MILLISECONDS, 6),
+            ],
+        );
         let sources = [source("s", &usage)];
         assert_eq!(outputs(&table(&sources, UsageGroup::Day)), [("1970-01-31", 5), ("1970-02-01", 6)]);
         let berlin = TimeZone::fixed(jiff::tz::offset(1));

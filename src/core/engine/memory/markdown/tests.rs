@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::limits::DAY;
+use crate::model::limits::DAY_MILLISECONDS;
 use proptest::prelude::*;
 
 const FILE: MemoryFile = MemoryFile::UserPrefs;
@@ -164,8 +164,8 @@ fn any_memory() -> impl Strategy<Value = Memory> {
             state: MemoryState::ALL[state],
             text: normalized(&text),
             key: key.max(1),
-            first_seen: day * DAY,
-            last_seen: (day + more) * DAY,
+            first_seen: day * DAY_MILLISECONDS,
+            last_seen: (day + more) * DAY_MILLISECONDS,
             sightings,
             sessions: if sightings == 0 { 0 } else { sessions },
             evidence,
