@@ -70,6 +70,28 @@ pub fn content_words(clause: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !is_identifier(word) && class(&word.to_lowercase()) == Class::Content)
 }
 
+/// Calls `found` with each two and three words in a row that name a subject, without marks between them. The first is not a common noun.
+pub fn phrases<'a>(text: &'a str, mut found: impl FnMut(&'a str)) {
+    let mut starts: Vec<usize> = Vec::new();
+    for (token, inner) in spaced(text) {
+        let word = &text[inner.clone()];
+        let after_mark = token.trim_start_matches(QUOTES);
+        let class = if !after_mark.starts_with(word) || is_identifier(word) { Class::Break } else { class(&word.to_lowercase()) };
+        let is_noun = class == Class::Content || class == Class::Light && !starts.is_empty();
+        if word.is_empty() || !is_noun {
+            starts.clear();
+            continue;
+        }
+        starts.push(inner.start);
+        for start in starts.iter().rev().skip(1).take(2) {
+            found(&text[*start..inner.end]);
+        }
+        if after_mark != word {
+            starts.clear();
+        }
+    }
+}
+
 /// Returns the words of a clause with their information about its subject, from 0 to 1. A clause without spaces is one word.
 pub fn weighed_words(clause: &str) -> impl Iterator<Item = (&str, f32)> {
     let mut words = spaced(clause).map(|(_, inner)| &clause[inner]).filter(|word| !word.is_empty()).peekable();
@@ -345,6 +367,19 @@ mod tests {
         check("is the parser used for dates?", &["is the parser used for dates"]);
         let expected = "retry of failed uploads stopped without any message";
         check("the retry of failed uploads stopped without any message in the log", &[expected]);
+    }
+
+    #[test]
+    fn phrases_are_words_of_a_subject_in_a_row() {
+        let check = |text: &str, expected: &[&str]| {
+            let mut found = Vec::new();
+            phrases(text, |phrase| found.push(phrase));
+            assert_eq!(found, expected, "{text}");
+        };
+        check("The shadow branch conflict is gone.", &["shadow branch", "branch conflict", "shadow branch conflict"]);
+        check("a `login log`, transcript retrieval", &["login log", "transcript retrieval"]);
+        check("checkpoint, branch (git) and src/cart.rs", &[]);
+        check("the branch of the shadow", &[]);
     }
 
     #[test]

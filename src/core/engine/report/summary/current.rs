@@ -9,10 +9,11 @@ use crate::engine::memory::names_subject;
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, label, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, InputNames, Role, ToolVerb, Turn};
-use crate::text::clauses::{gives_role, is_order};
+use crate::text::clauses::{gives_role, is_order, phrases};
 use crate::text::cut::cut;
 use crate::text::stop_words::is_function_word;
-use rustc_hash::FxHashSet;
+use crate::text::words::stem;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 const NARRATED: usize = 5;
@@ -24,6 +25,11 @@ const LISTED: usize = 8;
 const LISTED_COMMITS: usize = 3;
 /// Maximum number of words in the list of concepts.
 const CONCEPTS: usize = 5;
+/// Words whose phrases can be concepts, and the number of concepts below which single words are some.
+const CONCEPT_WORDS: usize = 15;
+const FEW_CONCEPTS: usize = 3;
+/// Minimum number of texts with a phrase that is a concept.
+const PHRASE_TEXTS: u32 = 3;
 /// Maximum number of entries in a list of a briefing.
 const BRIEFED: usize = 6;
 /// Maximum number of achievements in a briefing.
@@ -52,7 +58,7 @@ pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts
         (PointKind::Achieved, achieved(&live, &items)),
         (PointKind::Files, files(reading, &live)),
         (PointKind::Functions, functions(reading, contents, live.iter().map(|told| told.turn))),
-        (PointKind::Concepts, concepts(reading, &live)),
+        (PointKind::Concepts, concepts(reading, contents, &live)),
         (PointKind::State, state(reading, contents, &live, &items)),
         (PointKind::Next, next(reading, &live, &items)),
     ];
@@ -304,9 +310,11 @@ fn declared(input: &str, names: &InputNames) -> Vec<String> {
         .collect()
 }
 
-/// Returns the words that the user and the assistant use in most turns.
-fn concepts(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
-    let mut turns: BTreeMap<&str, (usize, f32)> = BTreeMap::new();
+/// Returns what the user and the assistant speak of in most turns: phrases that several texts have, or else words.
+fn concepts(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -> Vec<Part> {
+    let mut turns: BTreeMap<&str, f32> = BTreeMap::new();
+    // The texts that have a phrase, by its words in lower case.
+    let mut phrases_in: FxHashMap<String, (u32, &str)> = FxHashMap::default();
     for told in live {
         let mut seen: BTreeMap<&str, f32> = BTreeMap::new();
         let blocks = told.turn.blocks.iter().filter_map(|number| reading.block(*number));
@@ -319,21 +327,42 @@ fn concepts(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
             for (rank, word) in block.keywords.iter().enumerate().filter(|(_, word)| word.chars().any(char::is_alphabetic)) {
                 *seen.entry(word).or_default() += user / (1.0 + rank as f32 / 3.0);
             }
+            let mut known: FxHashSet<String> = FxHashSet::default();
+            for line in contents.get(&block.number).map(String::as_str).unwrap_or_default().lines() {
+                phrases(line, |phrase| {
+                    let lower = phrase.to_lowercase();
+                    if known.insert(lower.clone()) {
+                        phrases_in.entry(lower).or_insert((0, phrase)).0 += 1;
+                    }
+                });
+            }
         }
         for (word, weight) in seen {
-            let entry = turns.entry(word).or_default();
-            *entry = (entry.0 + 1, entry.1 + weight.min(4.0));
+            *turns.entry(word).or_default() += weight.min(4.0);
         }
     }
-    let mut ranked: Vec<(&str, (usize, f32))> = turns.into_iter().collect();
-    ranked.sort_by(|a, b| b.1.1.total_cmp(&a.1.1).then(b.1.0.cmp(&a.1.0)).then(a.0.cmp(b.0)));
-    let mut found: Vec<Part> = Vec::new();
-    for (word, _) in ranked {
-        if found.len() < CONCEPTS && !found.iter().any(|known| known.text.contains(word) || word.contains(&*known.text)) {
-            found.push(Part::counted(word));
+    let mut ranked: Vec<(&str, f32)> = turns.into_iter().collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+    // `sees ACTIVE`: a verb of the third person and its object.
+    let is_verb = |phrase: &str| phrase.split(' ').next().is_some_and(|word| word.ends_with('s') && !word.ends_with("ss"));
+    phrases_in.retain(|phrase, (texts, _)| *texts >= PHRASE_TEXTS && !is_verb(phrase));
+    let has = |text: &str, word: &str| text.to_lowercase().split(' ').any(|other| stem(other) == stem(&word.to_lowercase()));
+    let phrase_with = |word: &str| {
+        let with_word = phrases_in.iter().filter(|(phrase, _)| has(phrase, word));
+        // Of phrases in as many texts, the shorter one is less a sentence.
+        with_word
+            .max_by_key(|(phrase, (texts, _))| (*texts, std::cmp::Reverse((phrase.len(), *phrase))))
+            .map(|(_, (_, first))| *first)
+    };
+    let named = ranked.iter().take(CONCEPT_WORDS).filter_map(|(word, _)| phrase_with(word));
+    let mut found: Vec<&str> = Vec::new();
+    for concept in named.chain(ranked.iter().map(|(word, _)| *word)) {
+        let is_told = found.iter().any(|known| concept.split(' ').any(|word| has(known, word)));
+        if found.len() < CONCEPTS && !is_told && (concept.contains(' ') || found.len() < FEW_CONCEPTS) {
+            found.push(concept);
         }
     }
-    found
+    found.into_iter().map(Part::counted).collect()
 }
 
 /// Returns the outcome of the last turn, the notice of the client with which it stopped, the calls at its end whose results are not
