@@ -65,8 +65,8 @@ pub struct TimelineRequest {
     pub cache_write_tokens: u64,
     /// Tokens of the response; an estimate if the file records only the start of it.
     pub output_tokens: TokenCount,
-    /// Cost by the list price, without web searches; an estimate if the output is one; null if the model has no known price, or none for the
-    /// fast mode in which it answered.
+    /// Cost by the list price, without web searches; an estimate if the output is one; null if no price is known for the model, or for
+    /// the fast mode in which it answered.
     pub dollars: Option<f64>,
     /// True if it is the first one after a compaction.
     pub after_compaction: bool,
