@@ -3,7 +3,7 @@
 use super::error::OutputError;
 use super::files::make_private;
 use super::seal::KeyHolder;
-use super::settings::{Keeping, MemorySettings, Settings, SidecarSettings};
+use super::settings::{InForce, Keeping, MemorySettings, SidecarSettings};
 use super::{
     ColorChoice, CommandError, ErrorKind, Globals, Hooks, PROJECT_FILE, may_read, misuse, next_step_at, programs, session_name,
 };
@@ -153,7 +153,7 @@ impl Env {
         if globals.directory.is_some() && !directory.is_dir() && !is_known() {
             return Err(misuse!("{} is not a directory", directory.display()));
         }
-        let settings = settings(disk, &directory)?;
+        let settings = settings(disk, &directory)?.settings;
         let (mut rules, mut pipeline) = (settings.rules()?, settings.pipeline());
         if let Some(tokens) = globals.budget {
             rules.budget_tokens = Some(tokens);
@@ -670,8 +670,13 @@ pub fn settings_file() -> Option<PathBuf> {
     user.map(|directory| directory.join("config.toml"))
 }
 
-/// Merges the user's settings with the project's, which take precedence.
-fn settings(disk: &dyn Disk, directory: &Path) -> Result<Settings, CommandError> {
-    let project = directory.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| disk.identify(path).is_ok());
-    Settings::read(disk, settings_file().as_deref(), project.as_deref())
+/// Returns the settings file of the project: that of the directory or of its nearest ancestor that has one.
+pub fn project_file(disk: &dyn Disk, directory: &Path) -> Option<PathBuf> {
+    directory.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| disk.identify(path).is_ok())
+}
+
+/// Reads the settings files of the user and of the project.
+/// Errors: a file cannot be read, or has unknown names or values.
+pub fn settings(disk: &dyn Disk, directory: &Path) -> Result<InForce, CommandError> {
+    InForce::read(disk, settings_file().as_deref(), project_file(disk, directory).as_deref())
 }

@@ -21,7 +21,7 @@ mod terminal;
 mod terminal;
 
 pub use crate::provider::parsed;
-pub use env::{Answer, Client, Env, settings_file, wait};
+pub use env::{Answer, Client, Env, project_file, settings, settings_file, wait};
 pub use error::{CommandError, ErrorKind, may_read, next_step, next_step_at, print_error, print_line};
 pub(crate) use error::{misuse, refusal};
 pub use globals::{ColorChoice, Globals, number, one_of, tokens};
@@ -29,7 +29,7 @@ pub use hints::WITHOUT_SESSION;
 pub use programs::Followed;
 pub use results::ResultFile;
 pub use session_name::session_name;
-pub use settings::{Hooks, Keeping, PROJECT_FILE, Settings, SidecarSettings, with_keeping};
+pub use settings::{Hooks, InForce, Keeping, PROJECT_FILE, Settings, SidecarSettings, is_within, with_keeping};
 pub use sidecar::SidecarTexts;
 pub use terminal::KeyTerminal;
 #[cfg(unix)]

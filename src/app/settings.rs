@@ -13,6 +13,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::{Table, Value};
+use toml_edit::Key;
 
 /// The name of a project's settings file; it applies to its directory and all directories below.
 pub const PROJECT_FILE: &str = "aperture.toml";
@@ -44,9 +45,23 @@ pub struct Settings {
     /// Prices, by prefix of the model name.
     prices: BTreeMap<String, PriceSetting>,
     model: ModelSettings,
-    /// The permissions of the model in the project's settings, kept separate because they can only restrict the user's.
-    #[serde(skip)]
-    model_in_project: ModelSettings,
+}
+
+/// The settings of two files as they count together.
+pub struct InForce {
+    pub settings: Settings,
+    /// The values in the files, without those that have no effect.
+    pub values: Table,
+    pub without_effect: Vec<WithoutEffect>,
+}
+
+/// A value of a settings file that has no effect.
+#[derive(Clone, Debug)]
+pub struct WithoutEffect {
+    pub in_project: bool,
+    /// The name of a setting, or of a table of them.
+    pub key: String,
+    pub reason: &'static str,
 }
 
 /// The permissions of the model, by command. Any other key is an error.
@@ -310,51 +325,33 @@ pub fn with_keeping(text: &str, keeping: Keeping) -> Option<String> {
 }
 
 impl Settings {
-    /// Reads the settings files of the user and of the project, each of which can be missing.
-    /// Errors: a file cannot be read, or has unknown names or values.
-    pub fn read(disk: &dyn Disk, user: Option<&Path>, project: Option<&Path>) -> Result<Settings, CommandError> {
-        let table = |path: Option<&Path>| path.map_or(Ok(Table::new()), |path| table(disk, path));
-        let merged = Settings::merged(table(project)?, table(user)?).context("cannot use the settings");
-        merged.map_err(CommandError::usage)
-    }
-
     /// Checks the text of a settings file.
     /// Errors: it is not TOML, or has unknown names or values.
     pub fn check_text(text: &str) -> anyhow::Result<()> {
         toml::from_str::<Settings>(text)?.rules().map(drop).map_err(|error| error.source)
     }
 
-    /// Returns the settings of two files. The project's take precedence, value by value. It can extend the protection but not
-    /// lift it, and cannot trust the model more than the user does, because the model can write there.
-    fn merged(mut project: Table, mut user: Table) -> Result<Settings, toml::de::Error> {
-        let [far, near] = [&user, &project].map(|table| table.clone().try_into::<Settings>());
-        let (far, near) = (far?, near?);
-        // The limits of a check belong together.
-        if project.contains_key("check") {
-            user.remove("check");
-        }
-        for table in [&mut project, &mut user] {
-            table.remove("protect");
-            table.remove("model");
-        }
-        let mut settings: Settings = over(project, user).try_into()?;
-        settings.protect = ProtectSettings {
-            tools: [near.protect.tools, far.protect.tools].concat(),
-            paths: [near.protect.paths, far.protect.paths].concat(),
-            patterns: [near.protect.patterns, far.protect.patterns].concat(),
-            turns: near.protect.turns.max(far.protect.turns),
+    /// Returns the reason why a value of a project has no effect under these settings of the user. The model can write the file of
+    /// a project.
+    fn against(&self, table: &str, key: &str, value: &Value) -> Option<&'static str> {
+        let trusts_more = match (table, key) {
+            ("sessions" | "sidecar", _) => return Some("only the file of the user decides it"),
+            ("protect", "turns") if value.as_integer() < Some(self.protect.turns.into()) => {
+                return Some("the greater number counts, that of the user");
+            }
+            ("memory", "trust_model") => value.as_bool() == Some(true) && !self.memory.trust_model,
+            ("model", _) => {
+                let alone = Table::from_iter([(key.to_owned(), value.clone())]).try_into::<ModelSettings>();
+                alone.is_ok_and(|alone| !alone.over(self.model()).is_within(&self.model()))
+            }
+            _ => false,
         };
-        settings.sessions = far.sessions;
-        settings.sidecar = far.sidecar;
-        settings.memory.trust_model &= far.memory.trust_model;
-        (settings.model, settings.model_in_project) = (far.model, near.model);
-        Ok(settings)
+        trusts_more.then_some("a project cannot trust the model more than the user does")
     }
 
-    /// Returns the permissions of the model. A project can only restrict the user's, because the model can write there.
+    /// Returns the permissions of the model.
     pub fn model(&self) -> ModelPolicy {
-        let user = self.model.over(ModelPolicy::default());
-        self.model_in_project.over(user.clone()).and(&user)
+        self.model.over(ModelPolicy::default())
     }
 
     /// Returns the rules for shortening.
@@ -426,6 +423,55 @@ impl Settings {
     }
 }
 
+impl WithoutEffect {
+    /// Returns true if it is a setting, or its table.
+    pub fn covers(&self, key: &str) -> bool {
+        is_within(key, &self.key)
+    }
+}
+
+/// Returns true if a name is that of a setting, or of one in this table.
+pub fn is_within(key: &str, table: &str) -> bool {
+    key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+impl InForce {
+    /// Reads the settings files of the user and of the project, each of which can be missing.
+    /// Errors: a file cannot be read, or has unknown names or values.
+    pub fn read(disk: &dyn Disk, user: Option<&Path>, project: Option<&Path>) -> Result<InForce, CommandError> {
+        InForce::of_project(project.map_or(Ok(Table::new()), |path| table(disk, path))?, disk, user)
+    }
+
+    /// Returns what values of a project and the file of the user are together.
+    /// Errors: the file cannot be read, or one of both has unknown names or values.
+    pub fn of_project(project: Table, disk: &dyn Disk, user: Option<&Path>) -> Result<InForce, CommandError> {
+        let user = user.map_or(Ok(Table::new()), |path| table(disk, path))?;
+        InForce::of(project, user).context("cannot use the settings").map_err(CommandError::usage)
+    }
+
+    /// Joins two files. The values of the project come before those of the user, lists are joined, and the limits of a check belong
+    /// together.
+    fn of(mut project: Table, mut user: Table) -> Result<InForce, toml::de::Error> {
+        let far: Settings = user.clone().try_into()?;
+        project.clone().try_into::<Settings>()?;
+        let mut without_effect = Vec::new();
+        for (name, values) in project.iter_mut().filter_map(|(name, value)| Some((name, value.as_table_mut()?))) {
+            values.retain(|key, value| {
+                let reason = far.against(name, key, value);
+                let without = |reason| WithoutEffect { in_project: true, key: format!("{name}.{key}"), reason };
+                without_effect.extend(reason.map(without));
+                reason.is_none()
+            });
+        }
+        if project.contains_key("check") && user.remove("check").is_some() {
+            let reason = "the project has a [check] of its own";
+            without_effect.push(WithoutEffect { in_project: false, key: "check".to_owned(), reason });
+        }
+        let values = over(project, user, "", &mut without_effect);
+        Ok(InForce { settings: values.clone().try_into()?, values, without_effect })
+    }
+}
+
 /// Reads a settings file; a missing one is empty.
 fn table(disk: &dyn Disk, path: &Path) -> Result<Table, CommandError> {
     let read = files::whole(disk, path).with_context(|| format!("cannot read the settings in {}", path.display()));
@@ -438,11 +484,17 @@ fn table(disk: &dyn Disk, path: &Path) -> Result<Table, CommandError> {
 }
 
 /// Returns the values of two tables; those of the near one take precedence, value by value.
-fn over(near: Table, mut far: Table) -> Table {
+fn over(near: Table, mut far: Table, before: &str, without_effect: &mut Vec<WithoutEffect>) -> Table {
     for (key, value) in near {
+        let path = format!("{before}{}", Key::new(&*key).display_repr());
         let value = match (value, far.remove(&key)) {
-            (Value::Table(near), Some(Value::Table(far))) => Value::Table(over(near, far)),
-            (value, _) => value,
+            (Value::Table(near), Some(Value::Table(far))) => Value::Table(over(near, far, &format!("{path}."), without_effect)),
+            (Value::Array(near), Some(Value::Array(far))) => Value::Array([near, far].concat()),
+            (value, far) => {
+                let without = |_| WithoutEffect { in_project: false, key: path, reason: "the project sets another value" };
+                without_effect.extend(far.map(without));
+                value
+            }
         };
         far.insert(key, value);
     }
@@ -456,7 +508,7 @@ mod tests {
     use crate::wire::stages::condensation::{CACHE_SECONDS, CONDENSE, PAY_BACK_TURNS};
 
     fn merged(project: &str, user: &str) -> Settings {
-        Settings::merged(project.parse().unwrap(), user.parse().unwrap()).unwrap()
+        InForce::of(project.parse().unwrap(), user.parse().unwrap()).unwrap().settings
     }
 
     #[test]
@@ -557,6 +609,29 @@ mod tests {
         let both = merged("[sidecar]\nurl = 'http://example.org'\nseconds = 1", url).sidecar;
         assert_eq!((both.url.as_deref(), both.seconds), (Some("http://127.0.0.1:8080"), 15));
         assert!(!merged("", "[sidecar]\nurl = ''").sidecar.is_on());
+    }
+
+    #[test]
+    fn each_value_has_an_effect_or_a_reason() {
+        let user = "preset = 'light'\nwindows.'gpt-5.1' = 4\nstale.kinds.image = 'never'\n[protect]\ntools = ['a']\nturns = 3
+            [check]\nmax_tokens = 9\n[model]\npin = 'approve'\ncommands_per_turn = 4";
+        let project = "preset = 'balanced'\nwindows.'gpt-5.1' = 5\nstale.kinds.image = { turns = 1 }\n[protect]\ntools = ['b']
+            turns = 2\n[check]\nmax_stale = 9\n[model]\npin = 'auto'\nfocus = 'deny'\ncommands_per_turn = 5\nrecalls_per_turn = 1
+            [memory]\ntrust_model = true\nlearn = false\n[sessions]\nkeep = 'on'\n[sidecar]\nmodel = 'm'";
+        let found = InForce::of(project.parse().unwrap(), user.parse().unwrap()).unwrap();
+        let keys = |in_project| {
+            let mut keys: Vec<&str> = Vec::new();
+            keys.extend(found.without_effect.iter().filter(|value| value.in_project == in_project).map(|value| &*value.key));
+            keys.sort_unstable();
+            keys.join(" ")
+        };
+        let of_project = "memory.trust_model model.commands_per_turn model.pin protect.turns sessions.keep sidecar.model";
+        assert_eq!(keys(true), of_project);
+        assert_eq!(keys(false), "check preset stale.kinds.image windows.\"gpt-5.1\"");
+        assert_eq!(found.values["protect"].to_string(), "{ tools = [\"b\", \"a\"], turns = 3 }");
+        assert_eq!(found.values["model"]["pin"].as_str(), Some("approve"));
+        assert!(found.values["sessions"].as_table().is_some_and(Table::is_empty));
+        assert!(InForce::of(user.parse().unwrap(), Table::new()).unwrap().without_effect.iter().all(|value| value.in_project));
     }
 
     #[test]

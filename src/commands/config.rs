@@ -1,7 +1,11 @@
 //! `aperture config`: prints and changes the settings files.
 
-use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, Settings, files, refusal, settings_file, tokens, wait};
+use crate::app::{
+    self, CommandError, Env, ErrorKind, InForce, PROJECT_FILE, Settings, files, is_within, project_file, refusal, settings_file,
+    tokens, wait,
+};
 use crate::output::{Paint, Report, Style, padded, printable};
+use crate::text::shell::quoted_word;
 use crate::wire::SettingValue;
 use crate::wire::stages::STAGES;
 use anyhow::{Context, anyhow};
@@ -29,8 +33,9 @@ const ATTEMPT: Duration = Duration::from_millis(10);
   cat $(aperture config path)
 
 The settings of a project, in its aperture.toml, come before those of the user, in config.toml. A
-value is TOML (true, 5, [\"a\", \"b\"]) or else a text. A setting that does not exist is refused, and the rest
-of the file stays as it is. aperture help settings explains all of them.")]
+value is TOML (true, 5, [\"a\", \"b\"]) or else a text. A setting that does not exist is refused, and one
+that has no effect in the file; the rest of the file stays as it is. aperture help settings explains
+all of them.")]
 pub struct Arguments {
     /// The action; `list` if there is none.
     #[command(subcommand)]
@@ -126,6 +131,8 @@ pub struct ConfigValue {
     pub value: String,
     /// True if it is in the settings of the project.
     pub in_project: bool,
+    /// Reason why it has no effect; null if it has.
+    pub without_effect: Option<&'static str>,
 }
 
 /// A switch of a stage of the proxy.
@@ -144,7 +151,7 @@ pub struct ConfigSwitch {
 pub struct ConfigReport {
     /// Files, that of the user first.
     pub files: Vec<ConfigFile>,
-    /// Settings in them; of one in both, the first counts.
+    /// Settings in them, those of the project first.
     pub values: Vec<ConfigValue>,
     /// Switches of the stages of the proxy, in the order of their work.
     pub switches: Vec<ConfigSwitch>,
@@ -153,13 +160,14 @@ pub struct ConfigReport {
     view: View,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum View {
     #[default]
     Whole,
     /// The settings, after one was changed.
     Files,
-    Value,
+    /// A value in force, as TOML.
+    Value(String),
     /// The path of the one file that is left.
     Path,
 }
@@ -168,8 +176,8 @@ impl Report for ConfigReport {
     const SCHEMA: &str = "aperture.config/1";
 
     fn text(&self, style: &Style) -> String {
-        match self.view {
-            View::Value => return self.values.iter().take(1).map(|value| format!("{}\n", printable(&value.value))).collect(),
+        match &self.view {
+            View::Value(value) => return format!("{}\n", printable(value)),
             View::Path => return self.files.iter().map(|file| format!("{}\n", printable(&file.path))).collect(),
             View::Whole | View::Files => {}
         }
@@ -179,7 +187,8 @@ impl Report for ConfigReport {
             let missing = if file.exists { "" } else { " (not there yet)" };
             text += &format!("{owner:<8}{}{missing}\n", printable(&file.path));
             for value in self.values.iter().filter(|value| value.in_project == file.in_project) {
-                text += &printable(&format!("  {} = {}\n", value.key, value.value));
+                let reason = value.without_effect.map(|reason| format!("  (no effect: {reason})")).unwrap_or_default();
+                text += &printable(&format!("  {} = {}{reason}\n", value.key, value.value));
             }
         }
         if self.view == View::Files {
@@ -200,23 +209,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let change_noted = |in_project, done: &str, edit: &dyn Fn(&str) -> anyhow::Result<String>| {
         let path = change_text(env, in_project, edit)?;
         env.note(&format!("{done} {}", path.display()));
-        env.print(&ConfigReport { view: View::Files, ..report(env)? })
+        env.print(&ConfigReport { view: View::Files, ..report(env)?.0 })
     };
     match arguments.action.as_ref().unwrap_or(&Action::List) {
-        Action::List => env.print(&report(env)?),
-        Action::Get { key } => {
-            let mut report = report(env)?;
-            report.values.retain(|value| value.key == *key);
-            if report.values.is_empty() {
-                return Err(
-                    refusal!("{key} is not set, so its default counts").hint("to list what can be set: aperture help settings")
-                );
-            }
-            report.view = View::Value;
-            env.print(&report)
-        }
+        Action::List => env.print(&report(env)?.0),
+        Action::Get { key } => get(env, key),
         Action::Path { in_project } => {
-            let mut report = report(env)?;
+            let (mut report, _) = report(env)?;
             report.files.retain(|file| file.in_project == *in_project);
             report.view = View::Path;
             env.print(&report)
@@ -225,8 +224,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let parsed =
                 value.parse().ok().or_else(|| Some(Value::from(tokens(value).ok().filter(|_| key.ends_with("tokens"))? as i64)));
             let parsed: Value = parsed.unwrap_or_else(|| value.into());
-            if *in_project && key.starts_with("model.") {
-                env.note("the settings of a project cannot trust the model more than those of the user do");
+            if *in_project {
+                check_effect(env, key, &parsed).map_err(|error| {
+                    let value = quoted_word(value);
+                    error.hint(format!("to set it for the user: aperture config set {key} {value}"))
+                })?;
             }
             let put = |text: &str| edited(text, &|document| put(document, key, parsed.clone()));
             change_noted(*in_project, &format!("wrote {key} to"), &put)
@@ -249,8 +251,43 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let parsed = Document::parse(&*after).context("it is not TOML, and was not saved");
             parsed.map_err(CommandError::usage)?;
             change_text(env, *in_project, &|_| Ok(after.clone()))?;
-            env.print(&report(env)?)
+            env.print(&report(env)?.0)
         }
+    }
+}
+
+/// Prints the value in force of a setting, or of all in a table.
+fn get(env: &Env, key: &str) -> Result<(), CommandError> {
+    let (mut report, values) = report(env)?;
+    let names = Key::parse(key).unwrap_or_default();
+    let name = names.iter().map(|name| name.display_repr().into_owned()).collect::<Vec<_>>().join(".");
+    report.values.retain(|value| is_within(&value.key, &name));
+    for value in report.values.iter().filter(|value| value.in_project) {
+        if let Some(reason) = value.without_effect {
+            env.note(&format!("{} has no effect in the settings of the project: {reason}", value.key));
+        }
+    }
+    let mut names = names.iter();
+    let first = names.next().and_then(|name| values.get(name.get()));
+    let value = names.fold(first, |table, name| table?.get(name.get()));
+    let value = value.filter(|value| value.as_table().is_none_or(|table| !table.is_empty()));
+    let unset = || refusal!("{key} is not set, so its default counts").hint("to list what can be set: aperture help settings");
+    report.view = View::Value(value.ok_or_else(unset)?.to_string());
+    env.print(&report)
+}
+
+/// Errors: a value would have no effect in the settings of the project.
+fn check_effect(env: &Env, key: &str, value: &Value) -> Result<(), CommandError> {
+    let mut document = DocumentMut::new();
+    let written = put(&mut document, key, value.clone()).ok().and_then(|()| document.to_string().parse().ok());
+    // A value that cannot be written is refused with its place in the file.
+    let in_force = written.and_then(|project| InForce::of_project(project, env.disk, settings_file().as_deref()).ok());
+    match in_force.and_then(|in_force| in_force.without_effect.into_iter().find(|value| value.in_project)) {
+        Some(without) => {
+            let fact = format!("{} has no effect in the settings of a project", without.key);
+            Err(CommandError::usage(anyhow!(without.reason).context(fact)))
+        }
+        None => Ok(()),
     }
 }
 
@@ -258,23 +295,28 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// that has one.
 fn path(env: &Env, in_project: bool) -> Result<PathBuf, CommandError> {
     if in_project {
-        let mut paths = env.directory.ancestors().map(|directory| directory.join(PROJECT_FILE));
-        return Ok(paths.find(|path| env.disk.identify(path).is_ok()).unwrap_or_else(|| env.directory.join(PROJECT_FILE)));
+        return Ok(project_file(env.disk, &env.directory).unwrap_or_else(|| env.directory.join(PROJECT_FILE)));
     }
     let missing = || CommandError::new(ErrorKind::Internal, anyhow!("there is no directory for settings"));
     settings_file().ok_or_else(|| missing().hint("set APERTURE_HOME"))
 }
 
-fn report(env: &Env) -> Result<ConfigReport, CommandError> {
+/// Returns the settings in the files, and those in force.
+fn report(env: &Env) -> Result<(ConfigReport, toml::Table), CommandError> {
     let [user, project] = [path(env, false)?, path(env, true)?];
-    let pipeline = Settings::read(env.disk, Some(&user), Some(&project))?.pipeline();
+    let in_force = app::settings(env.disk, &env.directory)?;
+    let pipeline = in_force.settings.pipeline();
     let mut report = ConfigReport { files: Vec::new(), values: Vec::new(), switches: Vec::new(), view: View::Whole };
     for (path, in_project) in [(user, false), (project, true)] {
         let text = files::text(env.disk, &path)?;
         let document: DocumentMut = text.as_deref().unwrap_or_default().parse().unwrap_or_default();
         let mut values = Vec::new();
         list(document.as_table(), "", &mut values);
-        let values = values.into_iter().map(|(key, value)| ConfigValue { key, value, in_project });
+        let values = values.into_iter().map(|(key, value)| {
+            let mut without = in_force.without_effect.iter().filter(|value| value.in_project == in_project);
+            let without_effect = without.find(|value| value.covers(&key)).map(|value| value.reason);
+            ConfigValue { key, value, in_project, without_effect }
+        });
         report.values.splice(0..0, values);
         report.files.push(ConfigFile { in_project, path: path.display().to_string(), exists: text.is_some() });
     }
@@ -283,7 +325,7 @@ fn report(env: &Env) -> Result<ConfigReport, CommandError> {
         let (key, on) = (format!("pipeline.{}", setting.key), pipeline.is_on(setting));
         report.switches.push(ConfigSwitch { key, meaning: setting.meaning.to_owned(), on });
     }
-    Ok(report)
+    Ok((report, in_force.values))
 }
 
 /// Lists the values of a table, with the names of their tables before theirs.

@@ -100,3 +100,50 @@ fn requests_to_a_proxy_that_does_not_run_are_found_and_its_secret_is_not_printed
     assert_eq!(text, "claude, opencode, aider: requests go to 127.0.0.1:5400, where no proxy of aperture listens");
     assert_eq!(of("https://user:pass@gateway.example:8443/v1").1, "claude, opencode, aider: requests go to gateway.example:8443");
 }
+
+#[test]
+fn a_setting_that_has_no_effect_in_a_project_is_found_by_each_command() {
+    let sandbox = Sandbox::new().columns(130);
+    let file = sandbox.project.join("aperture.toml");
+    for (key, value) in [("sessions.keep", "on"), ("sidecar", "{ url = 'http://127.0.0.1:9' }"), ("model.archive", "auto")] {
+        let outcome = sandbox.run(&["config", "set", key, value, "--in-project"]);
+        assert!(outcome.code == 2 && outcome.stderr.contains("has no effect in the settings of a project"), "{}", outcome.stderr);
+        let command = outcome.stderr.lines().find_map(|line| line.split_once("for the user: aperture ")).unwrap().1;
+        assert!(command.starts_with(&format!("config set {key} ")), "{command}");
+    }
+    assert!(!file.exists());
+    fs::write(&file, "preset = 'light'\n[sessions]\nkeep = 'on'\n[model]\narchive = 'auto'\npin = 'deny'\n").unwrap();
+    assert_eq!(sandbox.run(&["config", "set", "preset", "balanced"]).code, 0);
+    assert_eq!(sandbox.run(&["config", "set", "sessions.keep", "off"]).code, 0);
+    let list = sandbox.text(&["config"]);
+    let list: Vec<&str> = list.lines().filter(|line| line.starts_with("  ") && line.contains(" = ")).collect();
+    expect![[r#"
+        [
+            "  preset = \"balanced\"  (no effect: the project sets another value)",
+            "  sessions.keep = \"off\"",
+            "  preset = 'light'",
+            "  sessions.keep = 'on'  (no effect: only the file of the user decides it)",
+            "  model.archive = 'auto'  (no effect: a project cannot trust the model more than the user does)",
+            "  model.pin = 'deny'",
+        ]
+    "#]]
+    .assert_debug_eq(&list);
+    expect![[r#"
+        "off"
+        note: sessions.keep has no effect in the settings of the project: only the file of the user decides it
+        exit code 0
+    "#]]
+    .assert_eq(&sandbox.run(&["config", "get", "sessions.keep"]).all());
+    assert_eq!(sandbox.text(&["config", "get", "preset"]), "\"light\"\n");
+    let notes = findings(&sandbox, "settings", &[]).split_off(1);
+    assert!(notes.iter().all(|(level, text, _)| level == "note" && text.contains("no effect in")), "{notes:?}");
+    let commands: Vec<&str> = notes.iter().filter_map(|(.., command)| command.as_str()).collect();
+    let unset = ["model.archive", "sessions.keep"].map(|key| format!("aperture config unset {key} --in-project"));
+    assert_eq!(commands, unset);
+    for command in commands {
+        assert_eq!(sandbox.run(&command.split(' ').skip(1).collect::<Vec<_>>()).code, 0, "{command}");
+    }
+    assert_eq!(findings(&sandbox, "settings", &[]).len(), 1);
+    assert_eq!(sandbox.text(&["config", "get", "model"]), "{ pin = \"deny\" }\n");
+    assert_eq!(sandbox.run(&["config", "set", "model.archive", "deny", "--in-project"]).code, 0, "a project can be stricter");
+}

@@ -1,7 +1,7 @@
 //! The examinations, each of one area.
 
 use super::{DoctorFinding, FindingLevel};
-use crate::app::{Env, Keeping, PROJECT_FILE, files, settings_file};
+use crate::app::{self, Env, Keeping, files, project_file, settings_file};
 use crate::commands::install::{self, InstallState};
 use crate::commands::keep;
 use crate::engine::mask;
@@ -82,10 +82,19 @@ fn program(env: &Env) -> Vec<DoctorFinding> {
 
 /// Examines the settings files; a wrong one ends every command before.
 fn settings(env: &Env) -> Vec<DoctorFinding> {
-    let files = settings_file().into_iter().chain([env.directory.join(PROJECT_FILE)]);
-    let there: Vec<String> = files.filter(|path| files::is_there(path)).map(|path| shown(env, &path)).collect();
+    const AREA: &str = "settings";
+    let project = project_file(env.disk, &env.directory);
+    let files = settings_file().filter(|path| files::is_there(path)).into_iter().chain(project.clone());
+    let there: Vec<String> = files.map(|path| shown(env, &path)).collect();
     let text = if there.is_empty() { "the defaults: there is no settings file".to_owned() } else { there.join(", ") };
-    vec![DoctorFinding::good("settings", text)]
+    let in_force = app::settings(env.disk, &env.directory);
+    let without = in_force.map(|in_force| in_force.without_effect).unwrap_or_default();
+    let project = project.map(|path| shown(env, &path)).unwrap_or_default();
+    let notes = without.into_iter().filter(|value| value.in_project).map(|value| {
+        DoctorFinding::note(AREA, format!("{} has no effect in {project}: {}", value.key, value.reason))
+            .by(format!("aperture config unset {} --in-project", value.key))
+    });
+    std::iter::once(DoctorFinding::good(AREA, text)).chain(notes).collect()
 }
 
 /// Examines the store: its integrity, its seal and who may read it.
@@ -148,7 +157,7 @@ fn caches(env: &Env) -> Vec<DoctorFinding> {
 }
 
 fn seal(env: &Env, directory: &Path) -> Option<DoctorFinding> {
-    let file = crate::app::seal::read(directory).ok().flatten()?;
+    let file = app::seal::read(directory).ok().flatten()?;
     let asks = file.method == KeyMethod::Passphrase;
     Some(match file.state {
         SealState::Sealing => DoctorFinding::problem("store", "sealing it was interrupted").by("aperture store encrypt"),

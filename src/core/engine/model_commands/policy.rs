@@ -80,6 +80,11 @@ impl ModelPolicy {
         limits.with(stricter)
     }
 
+    /// Returns true if it allows nothing that another policy does not allow.
+    pub fn is_within(&self, other: &ModelPolicy) -> bool {
+        self.clone().and(other) == self.clone().and(self)
+    }
+
     /// Returns the tokens that the next recall of a turn may return; `None` if its quota is used.
     pub fn recall_tokens(&self, spent: Spent) -> Option<usize> {
         let left = (self.recalled_tokens_per_turn as usize).saturating_sub(spent.recalled_tokens);
