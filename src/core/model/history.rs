@@ -222,7 +222,7 @@ impl History {
     }
 
     /// Returns the points at which the file had the state of a point, that point first, then older ones.
-    fn equal_points(&self, point: OperationId) -> impl Iterator<Item = OperationId> {
+    pub fn equal_points(&self, point: OperationId) -> impl Iterator<Item = OperationId> {
         let before = |id: &OperationId| {
             let equal = self.operation(*id).and_then(|operation| operation.point);
             equal.filter(|equal| equal < id)

@@ -103,9 +103,7 @@ impl Draft<'_> {
             self.reversal = Some(Reversal { point, ..Reversal::default() });
             return Ok(None);
         }
-        let (Some(originals), Some(now), Some(then)) =
-            (self.originals, history.state_at(history.last()), history.state_at(point))
-        else {
+        let (Some(originals), Some(now)) = (self.originals, history.state_at(history.last())) else {
             return Ok(Some(Inexact::Changed));
         };
         if self.rows.hash(now.0)? != Some(now.1) {
@@ -117,9 +115,16 @@ impl Draft<'_> {
                 return Ok(Some(Inexact::Changed));
             }
         }
-        if rope.hash(&*self.rows, then.0)? != Some(then.1) {
-            return Ok(Some(Inexact::Changed));
+        // Rows that were appended before the point may have other links; then the file is as at an older point, before them.
+        let mut reached = None;
+        for equal in history.equal_points(point) {
+            let Some(then) = history.state_at(equal) else { break };
+            if rope.hash(&*self.rows, then.0)? == Some(then.1) {
+                reached = Some((equal, then));
+                break;
+            }
         }
+        let Some((point, then)) = reached else { return Ok(Some(Inexact::Changed)) };
         // Appended rows start on a new line, even if the restored bytes do not end with a line feed.
         if let (Some(last), Some(next)) = (then.0.checked_sub(1), rope.byte(&*self.rows, then.0)?)
             && rope.byte(&*self.rows, last)? != Some(b'\n')

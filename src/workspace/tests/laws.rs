@@ -407,6 +407,40 @@ fn a_redo_hides_nothing_that_was_said_since() {
     assert!(place.bytes() == said);
 }
 
+/// Undo and redo alternate, and the client appends a row between any two of them.
+#[test]
+fn each_redo_gives_the_bytes_of_the_one_before() {
+    let bytes = session_named("api-errors-and-compaction");
+    let change = Act::Shorten { first: 2, count: 9, level: 1 };
+    for (changes, talks) in [(vec![Act::Note], 0..3), (vec![Act::Note, change], 0..5), (vec![Act::Fold(2), Act::Note], 1..4)] {
+        let (place, mut talked) = (Place::new(&bytes), 0);
+        let folds = changes.iter().any(|act| matches!(act, Act::Fold(_)));
+        for act in &changes {
+            perform(&place, act).unwrap();
+        }
+        let mut states: BTreeMap<Vec<OperationId>, Vec<u8>> = BTreeMap::new();
+        let undo = std::iter::repeat_n(Act::Undo, changes.len()).chain(std::iter::repeat_n(Act::Redo, changes.len()));
+        for (step, act) in undo.cycle().take(changes.len() * 8).enumerate() {
+            let case = format!("{changes:?}, talks {talks:?}, step {step}: {act:?}");
+            perform(&place, &act).unwrap();
+            let now = place.bytes();
+            let then = states.entry(in_force(&place.history())).or_insert_with(|| now.clone());
+            assert!(*then == now, "{case}: another file than with the same changes before");
+            let rows = fresh(&place.path).rows;
+            for (at, row) in rows.iter().enumerate().filter(|_| !folds) {
+                let parent = row.parent.and_then(|parent| rows.iter().position(|row| row.id == Some(parent)));
+                assert!(parent.is_none_or(|parent| parent < at), "{case}: row {at} is before its parent");
+            }
+            if talks.contains(&step) {
+                talked += 1;
+                let leaf = *place.open(&RealDisk).unwrap().reading.window.chain.last().unwrap();
+                place.append(&talk(&place.bytes(), leaf, &fresh(&place.path), talked));
+                states.clear();
+            }
+        }
+    }
+}
+
 #[test]
 fn a_link_that_stays_does_not_count_as_deleted() {
     let acts = [Act::Uncut, Act::Shorten { first: 0, count: 2, level: 1 }, Act::Fold(2), Act::UndoAny(0)];
