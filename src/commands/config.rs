@@ -153,6 +153,8 @@ pub struct ConfigReport {
     pub files: Vec<ConfigFile>,
     /// Settings in them, those of the project first.
     pub values: Vec<ConfigValue>,
+    /// Value in force that `get` asked for; null for other actions.
+    pub value: Option<serde_json::Value>,
     /// Switches of the stages of the proxy, in the order of their work.
     pub switches: Vec<ConfigSwitch>,
     /// The part of it that is printed as text.
@@ -260,7 +262,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 fn get(env: &Env, key: &str) -> Result<(), CommandError> {
     let (mut report, values) = report(env)?;
     let names = Key::parse(key).unwrap_or_default();
-    let name = names.iter().map(|name| name.display_repr().into_owned()).collect::<Vec<_>>().join(".");
+    let name = names.iter().map(|name| Key::new(name.get()).display_repr().into_owned()).collect::<Vec<_>>().join(".");
     report.values.retain(|value| is_within(&value.key, &name));
     for value in report.values.iter().filter(|value| value.in_project) {
         if let Some(reason) = value.without_effect {
@@ -272,7 +274,8 @@ fn get(env: &Env, key: &str) -> Result<(), CommandError> {
     let value = names.fold(first, |table, name| table?.get(name.get()));
     let value = value.filter(|value| value.as_table().is_none_or(|table| !table.is_empty()));
     let unset = || refusal!("{key} is not set, so its default counts").hint("to list what can be set: aperture help settings");
-    report.view = View::Value(value.ok_or_else(unset)?.to_string());
+    let value = value.ok_or_else(unset)?;
+    (report.view, report.value) = (View::Value(value.to_string()), serde_json::to_value(value).ok());
     env.print(&report)
 }
 
@@ -306,7 +309,7 @@ fn report(env: &Env) -> Result<(ConfigReport, toml::Table), CommandError> {
     let [user, project] = [path(env, false)?, path(env, true)?];
     let in_force = app::settings(env.disk, &env.directory)?;
     let pipeline = in_force.settings.pipeline();
-    let mut report = ConfigReport { files: Vec::new(), values: Vec::new(), switches: Vec::new(), view: View::Whole };
+    let mut report = ConfigReport { files: Vec::new(), values: Vec::new(), value: None, switches: Vec::new(), view: View::Whole };
     for (path, in_project) in [(user, false), (project, true)] {
         let text = files::text(env.disk, &path)?;
         let document: DocumentMut = text.as_deref().unwrap_or_default().parse().unwrap_or_default();

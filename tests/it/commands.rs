@@ -1119,3 +1119,26 @@ fn settings_that_are_written_at_once_are_all_written() {
     assert_eq!(sandbox.run(&["config", "unset", "budget.tokens"]).code, 0);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
 }
+
+#[test]
+fn a_table_of_settings_is_printed_as_a_value_that_can_be_set() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run(&["config", "set", "stale.kinds.image", "{ turns = 1 }"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    for (key, toml, json) in [
+        ("stale.kinds.image", "{ turns = 1 }", r#"{"turns":1}"#),
+        ("stale", "{ kinds = { image = { turns = 1 } } }", r#"{"kinds":{"image":{"turns":1}}}"#),
+        ("stale.kinds.\"image\".turns", "1", "1"),
+    ] {
+        let text = sandbox.text(&["config", "get", key]);
+        assert_eq!(text.trim_end(), toml);
+        let report: serde_json::Value = serde_json::from_str(&sandbox.text(&["config", "get", key, "--json"])).unwrap();
+        assert_eq!(report["value"].to_string(), json);
+        assert_eq!(report["values"][0]["key"], "stale.kinds.image.turns");
+        let table = key.trim_end_matches(".\"image\".turns");
+        let again = sandbox.text(&["config", "get", table]);
+        assert_eq!(sandbox.run(&["config", "set", table, again.trim_end()]).code, 0, "{again}");
+        assert_eq!(sandbox.text(&["config", "get", key]), text);
+    }
+    assert_eq!(sandbox.run(&["config", "get", "stale.kinds.document"]).code, 1);
+}
