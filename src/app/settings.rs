@@ -355,7 +355,7 @@ impl Settings {
     }
 
     /// Returns the rules for shortening.
-    /// Errors: a preset or a glob is invalid.
+    /// Errors: a value is invalid, here or of another setting.
     pub fn rules(&self) -> Result<Rules, CommandError> {
         let wrong = |error: anyhow::Error| {
             CommandError::usage(error.context("cannot use the settings")).hint("to list the settings: aperture help settings")
@@ -364,15 +364,32 @@ impl Settings {
         let preset = engine::preset(name)
             .ok_or_else(|| wrong(anyhow!("unknown preset '{name}'")).hint("to list them: aperture preset list"))?;
         let worth_millionths = self.keep.worth_millionths.unwrap_or(preset.worth_millionths).max(0.0);
-        if let Some((model, _)) = self.windows.iter().find(|(_, tokens)| **tokens == 0) {
-            return Err(wrong(anyhow!("windows.{model} is 0")));
+        let check = self.check.unwrap_or_default();
+        let sizes = [("budget.tokens", self.budget.tokens), ("check.max_tokens", check.max_tokens)];
+        let sizes = sizes.into_iter().filter_map(|(name, tokens)| Some((name.to_owned(), tokens?)));
+        let windows = self.windows.iter().map(|(model, tokens)| (format!("windows.{model}"), *tokens));
+        if let Some((name, _)) = windows.chain(sizes).find(|(_, tokens)| *tokens == 0) {
+            return Err(wrong(anyhow!("{name} is 0")));
         }
-        let percent = |name: &str, least: f64, value: Option<f64>| match value {
-            Some(value) if !(least..=100.0).contains(&value) => Err(wrong(anyhow!("{name} is {value}, not from {least} to 100"))),
+        if self.protect.patterns.iter().any(String::is_empty) {
+            return Err(wrong(anyhow!("protect.patterns has an empty text, which is in every block")));
+        }
+        let url = self.sidecar.url.as_deref().filter(|_| self.sidecar.is_on());
+        let host = url.map(|url| url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).unwrap_or_default());
+        if host.is_some_and(|host| host.is_empty() || host.contains(['@', '?'])) {
+            // The text is not repeated: it may have a password.
+            return Err(wrong(anyhow!("sidecar.url is not an address such as http://127.0.0.1:8080")));
+        }
+        let percent = |name: &str, least: f64, most: f64, value: Option<f64>| match value {
+            Some(value) if !(least..=most).contains(&value) => {
+                Err(wrong(anyhow!("{name} is {value}, not from {least} to {most}")))
+            }
             value => Ok(value),
         };
-        let newest_percent = percent("keep.newest_percent", 0.0, self.keep.newest_percent)?.unwrap_or(preset.newest_percent);
-        let budget_percent = percent("budget.percent", 1.0, self.budget.percent)?;
+        percent("check.max_percent", 0.0, 1000.0, check.max_percent)?;
+        let newest = percent("keep.newest_percent", 0.0, 100.0, self.keep.newest_percent)?;
+        let newest_percent = newest.unwrap_or(preset.newest_percent);
+        let budget_percent = percent("budget.percent", 1.0, 100.0, self.budget.percent)?;
         let mut rules = Rules::default();
         rules.preset = engine::Preset { worth_millionths, newest_percent, ..*preset };
         rules.budget_tokens = self.budget.tokens;
@@ -643,6 +660,27 @@ mod tests {
         }
         assert_eq!(with_keeping("[sessions]\nkeep = 'ask'", Keeping::On), None);
         assert_eq!(with_keeping("[", Keeping::On), None);
+    }
+
+    #[test]
+    fn a_value_that_the_command_line_refuses_is_an_error() {
+        for (text, wrong) in [
+            ("windows.claude = 0", "windows.claude is 0"),
+            ("[budget]\ntokens = 0", "budget.tokens is 0"),
+            ("[budget]\npercent = 0.5", "budget.percent is 0.5, not from 1 to 100"),
+            ("[check]\nmax_tokens = 0", "check.max_tokens is 0"),
+            ("[check]\nmax_percent = 1001", "check.max_percent is 1001, not from 0 to 1000"),
+            ("[protect]\npatterns = ['a', '']", "protect.patterns has an empty text, which is in every block"),
+            ("[sidecar]\nurl = 'ftp://x'", "sidecar.url is not an address such as http://127.0.0.1:8080"),
+            ("[sidecar]\nurl = 'http://me:word@x'", "sidecar.url is not an address such as http://127.0.0.1:8080"),
+        ] {
+            let error = Settings::check_text(text).unwrap_err();
+            assert_eq!(format!("{error:#}"), format!("cannot use the settings: {wrong}"));
+        }
+        for right in ["[check]\nmax_stale = 0", "[sidecar]\nurl = ''", "[sidecar]\nurl = 'https://x'", "[protect]\npatterns = []"]
+        {
+            Settings::check_text(right).unwrap();
+        }
     }
 
     #[test]
