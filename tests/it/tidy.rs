@@ -284,6 +284,18 @@ fn public_types_and_functions_have_documentation() {
     assert!(missing.is_empty(), "items without documentation:\n{}", missing.join("\n"));
 }
 
+/// A file of another kind there is one that somebody downloaded or made, and added by mistake.
+#[test]
+fn the_files_of_the_top_folder_are_texts_of_the_project() {
+    let entries = fs::read_dir(repository()).unwrap().map(|entry| entry.unwrap());
+    let names =
+        entries.filter(|entry| entry.file_type().unwrap().is_file()).map(|entry| entry.file_name().into_string().unwrap());
+    let kinds = [".md", ".toml", ".lock", ".yml", ".yaml", ".rs"];
+    let is_known =
+        |name: &String| name.starts_with(['.']) || name.starts_with("LICENSE") || kinds.iter().any(|kind| name.ends_with(kind));
+    assert_eq!(names.filter(|name| !is_known(name)).collect::<Vec<_>>(), Vec::<String>::new());
+}
+
 #[test]
 fn comments_have_at_most_140_columns() {
     let root = &repository();

@@ -1,7 +1,8 @@
 //! Shrinks a session file: rows and values that no request has leave it. The window stays the same.
 
 use super::Draft;
-use crate::model::{Block, BlockKind, Edit, Event, Key, Role, RowKind, Slot, Turn, Unneeded, UnneededData};
+use crate::engine::summary::last_message;
+use crate::model::{BlockKind, Edit, Key, RowKind, Slot, Turn, Unneeded, UnneededData};
 use crate::planning::PlanError;
 use crate::provider::UnsentRecord;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -76,13 +77,7 @@ impl Draft<'_> {
     /// Returns the rows of a turn that tell what was asked and answered: its first words, and the text with which it ends.
     fn prompt_and_answer(&self, turn: &Turn) -> impl Iterator<Item = u32> {
         let reading = self.reading();
-        let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
-        let is_of_client = |block: &Block| {
-            let event = self.session().rows[block.row as usize].event.as_deref();
-            matches!(event, Some(Event::CompactSummary)) || block.role == Role::System || block.kind == BlockKind::Attachment
-        };
-        let is_said = |block: &&Block| block.role != Role::Thinking && !is_of_client(block);
-        let last = blocks.rev().find(is_said).filter(|block| block.kind == BlockKind::Text);
+        let last = last_message(reading, turn).filter(|block| block.kind == BlockKind::Text);
         let rows = [turn.opening.and_then(|number| reading.block(number)), last].into_iter().flatten().map(|block| block.row);
         rows.filter(|row| !reading.window.is_left(*row))
     }

@@ -354,14 +354,15 @@ fn concepts(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) ->
             .max_by_key(|(phrase, (texts, _))| (*texts, std::cmp::Reverse((phrase.len(), *phrase))))
             .map(|(_, (_, first))| *first)
     };
-    let named = ranked.iter().take(CONCEPT_WORDS).filter_map(|(word, _)| phrase_with(word));
     let mut found: Vec<&str> = Vec::new();
-    for concept in named.chain(ranked.iter().map(|(word, _)| *word)) {
-        let is_told = found.iter().any(|known| concept.split(' ').any(|word| has(known, word)));
-        if found.len() < CONCEPTS && !is_told && (concept.contains(' ') || found.len() < FEW_CONCEPTS) {
+    let mut add = |concept, most| {
+        let is_told = |word| found.iter().any(|known| has(known, word));
+        if found.len() < most && !str::split(concept, ' ').any(is_told) {
             found.push(concept);
         }
-    }
+    };
+    ranked.iter().take(CONCEPT_WORDS).filter_map(|(word, _)| phrase_with(word)).for_each(|phrase| add(phrase, CONCEPTS));
+    ranked.iter().for_each(|(word, _)| add(word, FEW_CONCEPTS));
     found.into_iter().map(Part::counted).collect()
 }
 

@@ -260,8 +260,14 @@ pub(super) fn outcomes_of(facts: &Facts, asks: bool, answered: bool) -> Vec<Outc
 /// Returns true if the last message of a turn is from the model, or if only the client had something to answer: a command of its own, or
 /// one with an output.
 pub(super) fn answered(reading: &Analysis, turn: &Turn) -> bool {
+    last_message(reading, turn).is_none_or(|block| block.role == Role::Assistant)
+}
+
+/// Returns the last block of a turn that the user, the model or a tool has said: no thinking, no text of the client, no command that only
+/// the client answered.
+pub fn last_message<'a>(reading: &'a Analysis, turn: &Turn) -> Option<&'a Block> {
     let mut is_printed = false;
-    for block in turn.blocks.iter().rev().filter_map(|number| reading.block(*number)) {
+    turn.blocks.iter().rev().filter_map(|number| reading.block(*number)).find(|block| {
         let row = &reading.session.rows[block.row as usize];
         is_printed |= row.flags.any(Flags::COMMAND_OUTPUT);
         let is_silent = matches!(block.role, Role::System | Role::Thinking) || block.kind == BlockKind::Attachment;
@@ -269,11 +275,8 @@ pub(super) fn answered(reading: &Analysis, turn: &Turn) -> bool {
         let is_command = row.flags.any(Flags::COMMAND_NAME) && is_printed
             || row.flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND) && is_of_client_alone;
         let is_summary = matches!(row.event.as_deref(), Some(Event::CompactSummary));
-        if !is_silent && !is_command && !is_summary && !is_of_client(reading, block) {
-            return block.role == Role::Assistant;
-        }
-    }
-    true
+        !is_silent && !is_command && !is_summary && !is_of_client(reading, block)
+    })
 }
 
 /// Returns true if the client wrote a message without a model: an answer to a command, or a notice in place of a response.

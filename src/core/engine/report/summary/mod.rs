@@ -15,7 +15,7 @@ mod sentences;
 mod tests;
 mod turn;
 
-pub use facts::{Outcome, error_line, is_of_client, looks_up};
+pub use facts::{Outcome, error_line, is_of_client, last_message, looks_up};
 pub use sentences::{Sentence, is_chatter, sentences};
 pub use turn::offer;
 
