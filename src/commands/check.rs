@@ -151,8 +151,13 @@ fn check_session(env: &Env, found: Found, limits: &CheckLimits) -> Result<Checke
         false => Vec::new(),
     };
     let reading = needs_reading.then_some(&workspace.reading);
-    let findings = violations(&Checked { reading, secrets: &secrets, damage: &damage }, limits);
-    Ok(CheckedSession { session, path, findings, ..CheckedSession::default() })
+    let mut findings = violations(&Checked { reading, secrets: &secrets, damage: &damage }, limits);
+    let only_reads = workspace.provider.read_only().map(|_| workspace.provider.agent());
+    let plan = env.window_option().map(|option| format!(" {option}")).unwrap_or_default();
+    for hint in findings.iter_mut().map(|finding| &mut finding.hint).filter(|hint| !hint.is_empty()) {
+        *hint = if only_reads.is_some() { String::new() } else { format!("{hint}{plan}") };
+    }
+    Ok(CheckedSession { session, path, findings, only_reads, ..CheckedSession::default() })
 }
 
 /// Returns the credentials in the files beside a session and in the sessions of its subagents: one entry for each file that has some.
@@ -187,7 +192,7 @@ fn check_files_beside(env: &Env, found: &Found, limits: &CheckLimits) -> Result<
 
 /// Returns secret matches with their lines only, without block numbers.
 pub fn without_blocks(matches: &[SecretMatch]) -> Vec<LocatedSecret> {
-    matches.iter().map(|found| LocatedSecret { kind: found.kind, line: found.line, block: None }).collect()
+    matches.iter().map(|found| LocatedSecret { kind: found.kind, line: Some(found.line), block: None }).collect()
 }
 
 const TITLE_COLUMNS: usize = 32;
@@ -224,6 +229,9 @@ pub struct CheckedSession {
     /// The name that selects it in the hints; empty in a run over many sessions, which selects it by its id.
     #[serde(skip)]
     pub named: String,
+    /// The client, if aperture does not change its sessions.
+    #[serde(skip)]
+    pub only_reads: Option<&'static str>,
     /// True for a file beside the session.
     #[serde(skip)]
     pub is_beside: bool,
@@ -312,6 +320,11 @@ impl CheckReport {
                         None => text.push_str(&format!("{line}\n")),
                     }
                 }
+            }
+            if let Some(agent) = session.only_reads.filter(|_| !session.findings.is_empty()) {
+                let way =
+                    format!("  sessions of {agent} are only read: make room or delete the session with the client itself\n");
+                text.push_str(&style.paint(Paint::Dim, &way));
             }
             for hint in hints(session) {
                 text.push_str(&style.paint(Paint::Dim, &format!("  {hint}\n")));

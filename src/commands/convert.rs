@@ -74,6 +74,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         resume: to.resume_command(&id),
         session: id,
         path: path.display().to_string(),
+        has_directory: env.is_directory(&directory),
         directory: directory.display().to_string(),
         dry_run: arguments.dry_run,
         prompts: conversion.prompts,
@@ -103,6 +104,9 @@ pub struct ConvertReport {
     /// File of the new session.
     pub path: String,
     pub directory: String,
+    /// False if the directory does not exist.
+    #[serde(skip)]
+    pub has_directory: bool,
     /// True if this is a dry run.
     pub dry_run: bool,
     /// Number of texts of the user.
@@ -135,11 +139,12 @@ impl Report for ConvertReport {
             text.push_str(&format!("left out: images and documents ({})\n", self.left_media));
         }
         if !self.dry_run {
+            let enter = if self.has_directory { format!("cd {} && ", quoted_word(&self.directory)) } else { String::new() };
             let undo = format!("to remove it: rm {}", quoted_word(&self.path));
             text.push_str(&format!(
-                "new session  {}\ncontinue it  cd {} && {}\n{}\n",
+                "new session  {}\ncontinue it  {}{}\n{}\n",
                 style.paint(Paint::Name, &self.session),
-                printable(&quoted_word(&self.directory)),
+                printable(&enter),
                 self.resume,
                 style.paint(Paint::Dim, &printable(&undo))
             ));

@@ -48,6 +48,12 @@ pub trait Disk: Sync {
         self.below().open(&self.path_below(path)?, offset)
     }
 
+    /// Opens a regular file for reading as its client wrote it: a compressed one is unpacked, and one whose rows are put together is read
+    /// as it is. A disk that puts sessions together has its own.
+    fn open_written(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
+        self.open(path, 0)
+    }
+
     /// Opens a regular file for reading as it is stored: a compressed one is not unpacked.
     fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
         self.below().open_stored(&self.path_below(path)?)

@@ -39,6 +39,7 @@ pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;
 pub use originals::{LoggedContents, SharedStore};
 pub use parts::PartsDisk;
+use parts::is_put_together;
 pub use project::{Project, absolute, named_directory, stated};
 pub use requests::{RequestDisk, RequestSession, RequestSessions, SessionBytes, find_in_requests};
 pub use secret_scan::{SecretMatch, named_in_file, scan_bytes};
@@ -56,7 +57,7 @@ use crate::provider::{ClientPart, Location, ProviderAdapter, WindowSize};
 use crate::store::{Cache, Store};
 use file::{SessionFiles, SessionRows};
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -183,9 +184,13 @@ impl<'a> Workspace<'a> {
         self.files.line(&self.reading.session, row)
     }
 
-    /// Returns findings with the lines of their rows, from 1; `None` for a row in the file of another session.
+    /// Returns findings with the lines of their rows, from 1; `None` for a row in the file of another session, and if the client wrote
+    /// other rows than those.
     pub fn located(&self, findings: Vec<Finding>) -> io::Result<Vec<(Finding, Option<u64>)>> {
         let session = &self.reading.session;
+        if is_put_together(&self.path) {
+            return Ok(findings.into_iter().map(|finding| (finding, None)).collect());
+        }
         let (mut line, mut offset) = (1, 0);
         let mut located = Vec::with_capacity(findings.len());
         for finding in findings {
@@ -199,6 +204,17 @@ impl<'a> Workspace<'a> {
             located.push((finding, line));
         }
         Ok(located)
+    }
+
+    /// Returns the size of what the client wrote of the session: bytes, and rows.
+    pub fn written_size(&self) -> io::Result<(u64, usize)> {
+        let session = &self.reading.session;
+        if !is_put_together(&self.path) {
+            return Ok((session.bytes, session.rows.len()));
+        }
+        let mut content = Vec::new();
+        self.disk.open_written(&self.path)?.read_to_end(&mut content)?;
+        Ok((content.len() as u64, content.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count()))
     }
 
     /// Returns the bytes of the file that the session was read from.

@@ -1,7 +1,7 @@
 //! Sessions whose files do not hold their rows as lines: [`PartsDisk`] reads their parts, and the rows that the provider makes of them
 //! ([`SessionParts`]). A session in a database has a name below it in the place of a file.
 
-use crate::fsio::{Disk, Entry, Identity, OpenFile, read_whole};
+use crate::fsio::{Disk, Entry, Identity, NewFile, OpenFile, is_packed, packed_path, read_whole, unpacked_path};
 use crate::provider::{IN_DATABASE, PROVIDERS, ProviderAdapter, Queries, SessionParts};
 use rusqlite::{Connection, OpenFlags};
 use std::borrow::Cow;
@@ -20,32 +20,75 @@ pub(super) fn parts(path: &Path) -> Option<(&'static dyn ProviderAdapter, Sessio
     PROVIDERS.iter().find_map(|provider| Some((*provider, provider.parts(path)?)))
 }
 
+/// Returns the files from which rows of a session are put together, besides its own: other sessions of the project have them too.
+pub(super) fn shared_parts(path: &Path) -> Vec<PathBuf> {
+    match parts(&unpacked_path(path)) {
+        Some((_, SessionParts::Files(paths))) => paths.iter().skip(1).map(|part| beside(path, part)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the path of a part of a session, which is a copy beside the copy of a session.
+fn beside(session: &Path, part: &Path) -> PathBuf {
+    if is_packed(session) { packed_path(part) } else { part.to_owned() }
+}
+
+/// Returns true if the rows of a session, or of its kept copy, are not those that the client wrote.
+pub(super) fn is_put_together(path: &Path) -> bool {
+    parts(&unpacked_path(path)).is_some()
+}
+
+/// Returns true if a session, or its kept copy, has no file of its own.
+pub(super) fn is_in_database(path: &Path) -> bool {
+    matches!(parts(&unpacked_path(path)), Some((_, SessionParts::Database { .. })))
+}
+
 fn database(path: &Path) -> Option<&'static Queries> {
     PROVIDERS.iter().find_map(|provider| provider.database(path))
 }
 
 impl<D: Disk> PartsDisk<D> {
-    fn rows(&self, provider: &dyn ProviderAdapter, parts: &SessionParts) -> io::Result<Vec<u8>> {
-        let parts = match parts {
+    /// Returns the rows of a session, or of its kept copy; `None` if the file has them.
+    fn rows(&self, path: &Path) -> Option<io::Result<Vec<u8>>> {
+        let (provider, parts) = parts(&unpacked_path(path))?;
+        let read = || match &parts {
             SessionParts::Files(paths) => {
-                let read = |(place, path): (usize, &PathBuf)| match read_whole(&self.0, path) {
+                let read = |(place, part): (usize, &PathBuf)| match read_whole(&self.0, &beside(path, part)) {
                     Err(error) if place > 0 && error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
                     read => read,
                 };
-                paths.iter().enumerate().map(read).collect::<io::Result<Vec<Vec<u8>>>>()?
+                paths.iter().enumerate().map(read).collect::<io::Result<Vec<Vec<u8>>>>()
             }
-            SessionParts::Database { path, id, queries } => {
-                let connection = self.connect(path)?;
-                let select = || {
-                    let mut found = connection.prepare(queries.parts)?;
-                    let texts =
-                        found.query_map([id], |row| Ok(row.get_ref(0)?.as_bytes_or_null()?.unwrap_or_default().to_vec()))?;
-                    texts.collect::<rusqlite::Result<Vec<Vec<u8>>>>()
-                };
-                select().map_err(unreadable)?
+            SessionParts::Database { .. } if is_packed(path) => {
+                Ok(read_whole(&self.0, path)?.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect())
             }
+            SessionParts::Database { path, id, queries } => self.texts(path, id, queries),
         };
-        Ok(provider.assemble(&parts))
+        Some(read().map(|parts| provider.assemble(&parts)))
+    }
+
+    /// Returns the texts of a session in a database.
+    fn texts(&self, path: &Path, id: &str, queries: &Queries) -> io::Result<Vec<Vec<u8>>> {
+        let connection = self.connect(path)?;
+        let select = || {
+            let mut found = connection.prepare(queries.parts)?;
+            let texts = found.query_map([id], |row| Ok(row.get_ref(0)?.as_bytes_or_null()?.unwrap_or_default().to_vec()))?;
+            texts.collect::<rusqlite::Result<Vec<Vec<u8>>>>()
+        };
+        select().map_err(unreadable)
+    }
+
+    /// Opens what the client wrote of a session in a database, a text a line; `None` for any other file.
+    fn open_texts(&self, path: &Path) -> Option<io::Result<Box<dyn OpenFile>>> {
+        let Some((_, SessionParts::Database { path, id, queries })) = parts(path) else { return None };
+        let lines = self.texts(&path, &id, queries).map(|mut texts| {
+            // JSON has line feeds only between its tokens.
+            texts.iter_mut().flatten().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
+            let mut lines = texts.join(&b'\n');
+            lines.push(b'\n');
+            lines
+        });
+        Some(lines.map(|lines| Box::new(Cursor::new(lines)) as Box<dyn OpenFile>))
     }
 
     fn connect(&self, path: &Path) -> io::Result<Connection> {
@@ -123,14 +166,26 @@ impl<D: Disk> Disk for PartsDisk<D> {
     }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
-        let Some((provider, parts)) = parts(path) else { return self.0.open(path, offset) };
-        let mut rows = Cursor::new(self.rows(provider, &parts)?);
+        let Some(rows) = self.rows(path) else { return self.0.open(path, offset) };
+        let mut rows = Cursor::new(rows?);
         rows.set_position(offset);
         Ok(Box::new(rows))
     }
 
+    fn open_written(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
+        self.open_texts(path).unwrap_or_else(|| self.0.open_written(path))
+    }
+
     fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
-        if parts(path).is_some() { self.open(path, 0) } else { self.0.open_stored(path) }
+        self.open_texts(path).unwrap_or_else(|| self.0.open_stored(path))
+    }
+
+    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
+        let database = match parts(like) {
+            Some((_, SessionParts::Database { path, .. })) => Some(path),
+            _ => None,
+        };
+        self.0.create(&self.written_below(path)?, database.as_deref().unwrap_or(like))
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {

@@ -106,6 +106,10 @@ impl Disk for RequestDisk {
         Ok(Box::new(bytes))
     }
 
+    fn open_written(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
+        if request_id(path).is_some() { self.open(path, 0) } else { self.disk.open_written(path) }
+    }
+
     fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
         if request_id(path).is_some() { self.open(path, 0) } else { self.disk.open_stored(path) }
     }

@@ -3,6 +3,7 @@
 use super::Workspace;
 use super::file::{FileReader, SessionFile, SessionFiles};
 use super::load::changed_while_read;
+use super::parts::{is_in_database, is_put_together};
 use crate::engine::{self, Known, LocatedSecret};
 use crate::fsio::Disk;
 use crate::model::limits::NAMED_SECRETS;
@@ -117,19 +118,26 @@ fn scan(reader: &mut dyn BufRead, known: &Known) -> io::Result<Vec<SecretMatch>>
 }
 
 impl Workspace<'_> {
-    /// Returns the credentials in the file, as a redaction of the whole file finds them.
+    /// Returns the credentials in the file, as a redaction of the whole file finds them. Of a session that is put together, returns those
+    /// in all that the client wrote of it.
     pub fn secret_matches(&self) -> io::Result<Vec<SecretMatch>> {
+        if is_put_together(&self.path) {
+            let written = self.disk.open_written(&self.path)?;
+            return scan(&mut BufReader::with_capacity(BUFFER_BYTES, written), &self.reading.known);
+        }
         let mut reader = BufReader::with_capacity(BUFFER_BYTES, FileReader { file: &self.files.own, at: 0 });
         scan(&mut reader, &self.reading.known)
     }
 
     /// Returns the positions of credentials, with the block of each that is in one.
     pub fn locate_secrets(&self, sighted: &[SecretMatch]) -> io::Result<Vec<LocatedSecret>> {
-        let block = |sighted: &SecretMatch| self.block_at(sighted.offset, &sighted.range);
-        sighted
-            .iter()
-            .map(|sighted| Ok(LocatedSecret { kind: sighted.kind, line: sighted.line, block: block(sighted)? }))
-            .collect()
+        let locate = |sighted: &SecretMatch| {
+            let SecretMatch { kind, line, offset, ref range } = *sighted;
+            let line = (!is_in_database(&self.path)).then_some(line);
+            let block = if is_put_together(&self.path) { None } else { self.block_at(offset, range)? };
+            Ok(LocatedSecret { kind, line, block })
+        };
+        sighted.iter().map(locate).collect()
     }
 
     fn block_at(&self, offset: u64, range: &Range<usize>) -> io::Result<Option<BlockNumber>> {

@@ -209,6 +209,17 @@ fn rollout(bill: u64) -> String {
     text
 }
 
+/// A command that helps plans for the window that the check was asked about.
+#[test]
+fn the_hint_of_a_check_has_the_window_of_the_check() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let outcome = sandbox.run(&["check", "--window", "3k", "--max-percent", "100"]);
+    let hint = outcome.stdout.lines().find_map(|line| line.trim().strip_prefix("aperture ")).unwrap();
+    assert!(outcome.code == 1 && hint.starts_with("compress ") && hint.contains(" --window=3000"), "{}", outcome.all());
+    let done = sandbox.run(&hint.split(' ').collect::<Vec<_>>());
+    assert!(!done.all().contains("nothing to do"), "{}", done.all());
+}
+
 #[test]
 fn a_bill_above_the_stated_window_is_estimated_instead() {
     let sandbox = Sandbox::new();

@@ -113,18 +113,133 @@ fn the_window_is_what_the_client_sent() {
     }
 }
 
+/// The session of Gemini CLI in its home.
+fn gemini(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home.join(".gemini/tmp/shop/chats/session-2026-11-21T21-48-d59be4cd.jsonl")
+}
+
 #[test]
 fn a_kept_copy_is_read_after_the_client_deleted_the_session() {
+    for home in homes_only_read() {
+        let sandbox = Sandbox::of(&home);
+        let id = ids(&sandbox).into_iter().next().unwrap();
+        let manifest = sandbox.run(&["manifest", &id]).stdout;
+        assert_eq!(sandbox.run(&["keep"]).code, 0);
+        let path = if home.starts_with("gemini") { gemini(&sandbox) } else { sandbox.database() };
+        let written = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert_eq!(sandbox.run(&["manifest", &id]).stdout, manifest, "{home}");
+        let refused = sandbox.run(&["keep", "restore", &id]);
+        assert!(refused.code == 1 && refused.stderr.contains("--to FILE"), "{}", refused.all());
+        let list = sandbox.run(&["keep", "list"]).stdout;
+        assert!(list.contains(" --to FILE\n"), "{list}");
+        let found = sandbox.run(&["search", "quantities"]).stdout;
+        assert!(found.contains(" --to FILE\n") && !found.contains("&&"), "{found}");
+        assert_eq!(sandbox.run(&["keep", "restore", &id, "--to", "copy.jsonl"]).code, 0);
+        assert!(sandbox.run(&["manifest", "copy.jsonl"]).stdout.starts_with("[CONTEXT MANIFEST"), "{home}");
+        if home.starts_with("gemini") {
+            assert!(fs::read(sandbox.project.join("copy.jsonl")).unwrap() == written, "each byte of the client is kept");
+        }
+    }
+}
+
+#[test]
+fn a_second_copy_continues_the_first_one() {
+    let sandbox = Sandbox::of("gemini-tools");
+    let path = gemini(&sandbox);
+    assert_eq!(sandbox.run(&["keep", "--all"]).code, 0);
+    let appended = [fs::read(&path).unwrap(), b"{\"$set\":{\"lastUpdated\":\"2026-11-21T21:48:47.000Z\"}}\n".to_vec()].concat();
+    fs::write(&path, &appended).unwrap();
+    assert_eq!(sandbox.run(&["keep", "--all"]).code, 0);
+    let copies = sandbox.json(&["keep", "list"], "aperture.keep-list/1");
+    assert_eq!((&copies["copies"][0]["older"], &copies["copies"][0]["state"]), (&0.into(), &"current".into()), "{copies}");
+}
+
+/// What the client wrote and no request contains any longer is searched too, and a line is that of its file.
+#[test]
+fn credentials_are_found_in_all_that_the_client_wrote() {
+    let key = format!("ghp_{}", "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA3bC6");
+    let sandbox = Sandbox::of("gemini-tools");
+    let path = gemini(&sandbox);
+    let lines = fs::read_to_string(&path).unwrap();
+    let (first, shown) = (lines.replacen("quantity", &format!("token={key}"), 1), r#"{"$set":{"messages":[]}}"#);
+    let replaced = lines.lines().find(|line| line.contains(r#""$set":{"messages""#)).unwrap();
+    fs::write(&path, format!("{first}{shown}\n{}\n", replaced.replace("words", &format!("words token={key}")))).unwrap();
+    let check = |sandbox: &Sandbox| -> Value {
+        let outcome = sandbox.run(&["check", "--no-secrets", "--all", "--json"]);
+        assert_eq!(outcome.code, 1, "{}", outcome.all());
+        serde_json::from_str(&outcome.stdout).unwrap()
+    };
+    let report = check(&sandbox);
+    let found = report["sessions"][0]["findings"].as_array().unwrap();
+    let written = fs::read_to_string(&path).unwrap();
+    let expected = written.lines().enumerate().filter(|(_, line)| line.contains(&key)).map(|(at, _)| at as u64 + 1);
+    let expected: Vec<u64> = expected.collect();
+    let mut lines: Vec<u64> = found.iter().map(|finding| finding["line"].as_u64().unwrap()).collect();
+    lines.dedup();
+    assert!(lines == expected && lines.len() > 1, "{report}");
+    assert!(found.iter().all(|finding| finding["hint"] == ""), "a session that is only read: {report}");
+
     let sandbox = Sandbox::of("opencode-tools");
-    let id = ids(&sandbox).into_iter().next().unwrap();
-    let manifest = sandbox.run(&["manifest", &id]).stdout;
-    assert_eq!(sandbox.run(&["keep"]).code, 0);
-    fs::remove_file(sandbox.database()).unwrap();
-    assert_eq!(sandbox.run(&["manifest", &id]).stdout, manifest);
-    let refused = sandbox.run(&["keep", "restore", &id]);
-    assert!(refused.code == 1 && refused.stderr.contains("--to FILE"), "{}", refused.all());
-    assert_eq!(sandbox.run(&["keep", "restore", &id, "--to", "copy.jsonl"]).code, 0);
-    assert!(sandbox.run(&["manifest", "copy.jsonl"]).stdout.starts_with("[CONTEXT MANIFEST"));
+    let connection = rusqlite::Connection::open(sandbox.database()).unwrap();
+    let sql = "UPDATE part SET data = json_set(data, '$.state.metadata.preview', ?1) WHERE json_extract(data, '$.type') = 'tool'";
+    let rows = connection.execute(sql, [format!("token={key}")]).unwrap();
+    drop(connection);
+    let report = check(&sandbox);
+    assert!(rows > 0 && report["findings"] == rows, "{report}");
+    assert!(report["sessions"][0]["findings"][0]["line"].is_null(), "a database has no lines: {report}");
+}
+
+#[test]
+fn the_size_in_the_status_is_that_of_the_file() {
+    let sandbox = Sandbox::of("gemini-tools");
+    let content = fs::read_to_string(gemini(&sandbox)).unwrap();
+    let status = sandbox.json(&["status"], "aperture.status/2");
+    assert_eq!((&status["bytes"], &status["rows"]), (&content.len().into(), &content.lines().count().into()));
+}
+
+/// Messages that the client kept in a compression are listed again behind it, and their requests were sent before it.
+#[test]
+fn the_mark_of_a_compaction_is_at_the_first_request_that_was_sent_after_it() {
+    let sandbox = Sandbox::of("gemini-tools");
+    let timeline = sandbox.json(&["timeline"], "aperture.timeline/1");
+    let content = fs::read_to_string(gemini(&sandbox)).unwrap();
+    let snapshot = content.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let snapshot = snapshot
+        .filter(|line| line.to_string().contains("state_snapshot"))
+        .find_map(|line| line["$set"]["lastUpdated"].as_str().map(str::to_owned));
+    let snapshot = snapshot.unwrap();
+    let marked: Vec<&str> = timeline["requests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|request| request["after_compaction"] == true && request["sent_tokens"]["value"] != 0)
+        .map(|request| request["time"]["rfc3339"].as_str().unwrap())
+        .collect();
+    assert!(!marked.is_empty() && marked.iter().all(|time| *time > &*snapshot), "{snapshot}: {marked:?}");
+}
+
+#[test]
+fn a_session_in_a_database_is_converted() {
+    for home in homes_only_read() {
+        let sandbox = Sandbox::of(&home);
+        for client in ["claude-code", "codex"] {
+            let converted = sandbox.json(&["convert", "--to", client, "-s", &ids(&sandbox)[0]], "aperture.convert/1");
+            let made = sandbox.run(&["manifest", converted["session"].as_str().unwrap()]);
+            assert!(made.code == 0, "{home}: {client}\n{}", made.all());
+        }
+    }
+}
+
+#[test]
+fn the_days_after_which_gemini_deletes_a_session_are_those_of_its_settings() {
+    let sandbox = Sandbox::of("gemini-tools");
+    let says = |text: &str| assert!(sandbox.run(&["keep", "status"]).stdout.starts_with(&format!("Gemini CLI deletes {text}")));
+    says("sessions 30 days after");
+    fs::write(sandbox.home.join(".gemini/settings.json"), r#"{"general":{"sessionRetention":{"maxAge":"2w"}}}"#).unwrap();
+    says("sessions 14 days after");
+    fs::write(sandbox.home.join(".gemini/settings.json"), r#"{"general":{"sessionRetention":{"enabled":false}}}"#).unwrap();
+    says("no sessions");
 }
 
 #[test]

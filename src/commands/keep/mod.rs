@@ -248,7 +248,10 @@ fn kept(env: &Env, copies: &KeptCopies<'_>, found: &Found) -> Result<KeptSession
         return Err(refusal!("the session is in no file: it exists only while its client runs behind the proxy"));
     }
     let _lock = lock(env)?;
-    let outcome = copies.keep(found).map_err(|error| refused(error, &found.location.id, ""))?;
+    let outcome = copies.keep(found).map_err(|error| match error {
+        KeepError::Elsewhere(_) => CommandError::refused(error).hint("to list the sessions that can be kept: aperture sessions"),
+        error => refused(error, &found.location.id, ""),
+    })?;
     let failures = outcome.failed.iter().map(|(path, error)| format!("{}: {error}", path.display())).collect();
     let (copied, unchanged, bytes, kept_bytes) = (outcome.copied, outcome.unchanged, outcome.bytes, outcome.kept_bytes);
     Ok(KeptSession { copied, unchanged, bytes, kept_bytes, failures, ..KeptSession::new(found) })

@@ -1,6 +1,7 @@
 use crate::model::{As, Time};
 use crate::output::table::{Cell, Column, Table, left, rest, right};
 use crate::output::{Paint, Report, Style, age, bytes, clip, percent, plural, printable, short_id};
+use crate::provider::by_name;
 use crate::text::shell::quoted_word;
 use crate::workspace::{CopyState, Found, RestoredState};
 use schemars::JsonSchema;
@@ -126,8 +127,10 @@ impl Report for KeepListReport {
         };
         let mut text = Table::new(style, &COLUMNS, self.copies.iter().map(row).collect()).text();
         if let Some(copy) = self.copies.iter().find(|copy| copy.state == CopyState::Only) {
-            let hint =
-                format!("only: the client has deleted it; to restore it: aperture keep restore {}\n", short_id(&copy.session));
+            let is_only_read = by_name(copy.provider).is_some_and(|provider| provider.read_only().is_some());
+            let (verb, to) = if is_only_read { ("write it to a file", " --to FILE") } else { ("restore it", "") };
+            let id = short_id(&copy.session);
+            let hint = format!("only: the client has deleted it; to {verb}: aperture keep restore {id}{to}\n");
             text.push_str(&style.paint(Paint::Dim, &hint));
         }
         text

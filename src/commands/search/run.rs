@@ -480,13 +480,14 @@ fn hide_named(env: &Env, source: &Source, session: &mut SessionFound) {
 /// Returns the command that continues a session.
 fn continuation(env: &Env, listed: &Listed, SessionFound { session, name, project, .. }: &SessionFound) -> String {
     let resume = listed.found.provider.resume_command(session);
-    let command = if project.is_empty() || listed.directory() == Some(&env.directory) {
-        resume
-    } else {
-        format!("cd {} && {resume}", quoted_word(project))
-    };
+    let is_here = listed.directory() == Some(&env.directory) || !env.is_directory(Path::new(project));
+    let command = if is_here { resume } else { format!("cd {} && {resume}", quoted_word(project)) };
     let is_kept = env.kept().is_ok_and(|copies| listed.found.path.starts_with(copies.directory()));
-    if is_kept { format!("aperture keep restore {name} && {command}") } else { command }
+    match listed.found.provider.read_only() {
+        _ if !is_kept => command,
+        None => format!("aperture keep restore {name} && {command}"),
+        Some(_) => format!("aperture keep restore {name} --to FILE"),
+    }
 }
 
 fn literal(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], pattern: &Pattern) -> SearchReport {

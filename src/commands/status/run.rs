@@ -42,6 +42,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         blocks: blocks.len() as u32,
         tokens: blocks.iter().map(|block| block.tokens).sum(),
     };
+    let (bytes, rows) = workspace.written_size()?;
     env.print(&StatusReport {
         client_parts: client_parts(&workspace),
         session: session.id.clone(),
@@ -87,10 +88,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         suggestions,
         all: arguments.all,
         hidden: reading.window.hidden,
-        bytes: session.bytes,
+        bytes,
         window_bytes: reading.in_window().map(|block| block.sent_bytes() + block.media.bytes).sum(),
         expiring_sessions: keep::expiring_in(env, &pending::found(&workspace)),
-        rows: session.rows.len(),
+        rows,
         turns: reading.turns.len(),
         steps: reading.steps,
         damage: session.damage.clone(),

@@ -5,6 +5,7 @@ use crate::fsio::{Disk, Identity, NewFile, OpenFile, pack, unpacked_path};
 use crate::model::words;
 use crate::provider::ProviderAdapter;
 use crate::workspace::Found;
+use crate::workspace::parts::shared_parts;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -32,7 +33,7 @@ pub struct CopyOutcome {
     pub copied: usize,
     /// The number of files whose copies were current.
     pub unchanged: usize,
-    /// The size of these files in bytes, without the memory of the project, and that of their copies.
+    /// The size of these files in bytes, without those of the project, and that of their copies.
     pub bytes: u64,
     pub kept_bytes: u64,
     /// The files that were not copied, each with the cause.
@@ -56,6 +57,7 @@ impl KeptCopies<'_> {
     pub fn keep(&self, found: &Found) -> Result<CopyOutcome, KeepError> {
         let mut outcome = CopyOutcome::default();
         let mut files = vec![(found.path.clone(), true)];
+        files.extend(shared_parts(&found.path).into_iter().map(|part| (part, false)));
         for (directory, is_own) in KeptCopies::directories_beside(found).into_iter().zip([true, false]) {
             match directory.map(|directory| (self.files_in(directory.clone()), directory)) {
                 None => {}
@@ -72,7 +74,7 @@ impl KeptCopies<'_> {
             match kept {
                 Ok((is_new, (bytes, kept_bytes))) => {
                     *(if is_new { &mut outcome.copied } else { &mut outcome.unchanged }) += 1;
-                    // The memory of a project belongs to many sessions.
+                    // The files of a project belong to many sessions.
                     if is_own {
                         (outcome.bytes, outcome.kept_bytes) = (outcome.bytes + bytes, outcome.kept_bytes + kept_bytes);
                     }
@@ -96,7 +98,7 @@ impl KeptCopies<'_> {
             Err(error) => return Err(error),
         };
         let temporary = temporary(copy);
-        let content = if is_packed_session(provider, file) { disk.open(file, 0)? } else { disk.open_stored(file)? };
+        let content = if is_packed_session(provider, file) { disk.open_written(file)? } else { disk.open_stored(file)? };
         let written = self.write(&temporary, content, &now).and_then(|()| match before {
             Some(before) if !begins_with(disk, &temporary, copy)? => self.set_aside(copy, &before),
             _ => Ok(()),
@@ -186,8 +188,8 @@ pub(super) fn private(disk: &dyn Disk, path: &Path) -> io::Result<Box<dyn NewFil
 
 /// Returns true if the content of a copy begins with that of an older one. One that cannot be read is another content.
 fn begins_with(disk: &dyn Disk, copy: &Path, older: &Path) -> io::Result<bool> {
-    let new = disk.open(copy, 0)?;
-    let Ok(old) = disk.open(older, 0) else { return Ok(false) };
+    let new = disk.open_written(copy)?;
+    let Ok(old) = disk.open_written(older) else { return Ok(false) };
     Ok(compare(old, new).is_ok_and(|common| common != Common::Other))
 }
 

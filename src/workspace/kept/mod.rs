@@ -13,7 +13,8 @@ pub use copy::{CopyOutcome, CopyState, older_path};
 pub use restore::{Restoration, RestoredState};
 
 use super::find::{Found, FoundFiles, find_files, find_in};
-use crate::fsio::{Disk, Entry, Identity, is_packed, packed_path, read_whole, unpacked_path};
+use super::parts::shared_parts;
+use crate::fsio::{Disk, Entry, Identity, is_packed, packed_path, unpacked_path};
 use crate::model::limits::DAY_MILLISECONDS;
 use crate::provider::{PROVIDERS, Places, ProviderAdapter};
 use std::collections::HashSet;
@@ -151,11 +152,12 @@ impl<'a> KeptCopies<'a> {
         [provider.companions_directory(&found.path), provider.memory_directory(&found.path)]
     }
 
-    /// Returns the files of a session, or of its copy: its own, those beside it, and, separately, the memory of its project.
+    /// Returns the files of a session, or of its copy: its own, those beside it, and, separately, those of its project.
     fn files(&self, found: &Found) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
         let [beside, memory] = KeptCopies::directories_beside(found)
             .map(|directory| directory.map_or(Ok(Vec::new()), |directory| self.files_in(directory)));
-        Ok((std::iter::once(found.path.clone()).chain(beside?).collect(), memory?))
+        let shared = shared_parts(&found.path).into_iter().filter(|part| self.disk.identify(part).is_ok());
+        Ok((std::iter::once(found.path.clone()).chain(beside?).collect(), memory?.into_iter().chain(shared).collect()))
     }
 
     /// Returns the regular files in a directory and below it, sorted.
@@ -228,9 +230,12 @@ impl<'a> KeptCopies<'a> {
     pub fn copies_with(&self, found: &Found, is_meant: &dyn Fn(&[u8]) -> bool) -> usize {
         let Some(path) = self.copy_path(found.provider, &found.path) else { return 0 };
         let copies = self.own_copies(&Found { path, ..found.clone() }).unwrap_or_default();
-        let holds = |copy: &&PathBuf| match read_whole(self.disk, copy) {
-            Err(error) => !is_absent(&error),
-            Ok(content) => is_meant(&content),
+        let holds = |copy: &&PathBuf| {
+            let mut content = Vec::new();
+            match self.disk.open_written(copy).and_then(|mut file| file.read_to_end(&mut content)) {
+                Err(error) => !is_absent(&error),
+                Ok(_) => is_meant(&content),
+            }
         };
         copies.iter().filter(holds).count()
     }

@@ -134,7 +134,7 @@ impl KeptCopies<'_> {
                 Err(error) => return Err(error.into()),
             },
         };
-        let content = self.disk.open(copy, 0).and_then(|content| compare(content, file));
+        let content = self.disk.open_written(copy).and_then(|content| compare(content, file));
         Ok(Some(content.map_err(|error| unreadable(copy, error))? == Common::Same))
     }
 
@@ -153,7 +153,7 @@ impl KeptCopies<'_> {
     fn write_back(&self, copy: &Path, path: &Path, before: &dyn Fn() -> io::Result<()>) -> Result<(), KeepError> {
         let written = write_whole(self.disk, path, |temporary| {
             let mut file = private(self.disk, temporary)?;
-            io::copy(&mut self.disk.open(copy, 0)?, &mut file)?;
+            io::copy(&mut self.disk.open_written(copy)?, &mut file)?;
             file.sync()?;
             before()?;
             Ok(file)

@@ -10,8 +10,8 @@ use serde::Serialize;
 pub struct LocatedSecret {
     /// Kind, such as `github-token`.
     pub kind: &'static str,
-    /// The line of the file, from 1.
-    pub line: u64,
+    /// The line of the file, from 1; `None` if the client has the session in a database.
+    pub line: Option<u64>,
     /// Block that holds it; `None` if it is outside the blocks, or if no analysis was made.
     pub block: Option<BlockNumber>,
 }
@@ -41,7 +41,7 @@ pub struct Checked<'a> {
     pub reading: Option<&'a Analysis>,
     /// The credentials in the file, in file order.
     pub secrets: &'a [LocatedSecret],
-    /// The damage of the session, each with the line of the file, from 1; `None` if another file has the row.
+    /// The damage of the session, each with the line of the file, from 1; `None` if the file does not have the row.
     pub damage: &'a [(Finding, Option<u64>)],
 }
 
@@ -133,7 +133,7 @@ pub static CHECKS: &[Check] = &[
             let found = |sighting: &LocatedSecret| Violation {
                 message: format!("a credential: {}", sighting.kind),
                 measured: 1.0,
-                line: Some(sighting.line),
+                line: sighting.line,
                 block: sighting.block,
                 hint: match sighting.block {
                     Some(block) => format!("aperture redact {block}"),
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn every_rule_finds_what_it_is_for_and_only_when_asked() {
-        let (reading, secrets) = (bad(), [LocatedSecret { kind: "aws-key", line: 3, block: None }]);
+        let (reading, secrets) = (bad(), [LocatedSecret { kind: "aws-key", line: Some(3), block: None }]);
         let damage =
             [(Finding { kind: FindingKind::Unreadable { fault: Fault::NotJson, rows: 1 }, row: 1, block: None }, Some(2))];
         let subject = Checked { reading: Some(&reading), secrets: &secrets, damage: &damage };
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn only_credentials_are_found_without_a_reading() {
-        let secrets = [LocatedSecret { kind: "aws-key", line: 3, block: Some(7) }];
+        let secrets = [LocatedSecret { kind: "aws-key", line: Some(3), block: Some(7) }];
         let found = violations(&Checked { reading: None, secrets: &secrets, damage: &[] }, &limits(0, 0.0, 0));
         let found: Vec<_> = found.iter().map(|found| (found.rule, found.line, found.block, &*found.hint)).collect();
         assert_eq!(found, [("no-secrets", Some(3), Some(7), "aperture redact 7")]);

@@ -87,6 +87,7 @@ pub fn timeline(session: &Session, prices: &Prices) -> Vec<TimelineRequest> {
     calls.pop();
     let mut sums: Vec<TimelineKinds> = Vec::with_capacity(calls.len());
     let mut requests = Vec::with_capacity(calls.len());
+    let mut compacted = false;
     for call in calls {
         let mut kinds = call.follows.map(|before| sums[before]).unwrap_or_default();
         call.before.iter().for_each(|place| kinds.add(&session.blocks[*place]));
@@ -99,6 +100,10 @@ pub fn timeline(session: &Session, prices: &Prices) -> Vec<TimelineRequest> {
         };
         let billed = BilledTokens { output: output_tokens.round(), ..usage.billed() };
         let dollars = prices.for_model(&call.model).and_then(|price| price.bill(&billed, usage.fast));
+        compacted |= call.compacted;
+        let after_compaction = compacted;
+        // The mark is at a request with a bill.
+        compacted &= sent == 0;
         let rest = (sent as f64 - kinds.of_blocks().value).max(0.0);
         let rows = call.response.iter().map(|place| &session.rows[session.blocks[*place].row as usize]);
         let numbers = |places: &[usize]| places.iter().map(|place| session.blocks[*place].number).collect();
@@ -110,7 +115,7 @@ pub fn timeline(session: &Session, prices: &Prices) -> Vec<TimelineRequest> {
             cache_write_tokens: usage.cache_creation,
             output_tokens,
             dollars,
-            after_compaction: call.compacted,
+            after_compaction,
             kinds: TimelineKinds { other: TokenCount { value: rest, basis: Basis::Estimated }, ..kinds },
             follows: call.follows,
             new_blocks: numbers(&call.before),

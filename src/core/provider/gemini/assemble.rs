@@ -24,8 +24,8 @@ enum Line<'a> {
         id: String,
         record: &'a RawValue,
     },
-    /// The conversation continues with the messages after it.
-    Cut,
+    /// The conversation continues with the messages after it, since a time.
+    Cut(Option<&'a RawValue>),
     /// The user left the last turns.
     Left(usize),
     /// A record that cannot be read.
@@ -37,8 +37,9 @@ struct Conversation<'a> {
     lines: Vec<Line<'a>>,
     /// The ids of the messages that the client would send, in order.
     live: Vec<String>,
-    /// The whole conversation as the client wrote it last, until something follows: to resume, it writes it twice, the first time empty.
-    written: Option<Vec<&'a RawValue>>,
+    /// The whole conversation as the client wrote it last, and when, until something follows: to resume, it writes it twice, the first
+    /// time empty.
+    written: Option<(Vec<&'a RawValue>, Option<&'a RawValue>)>,
 }
 
 /// Returns the lines of a session, from its file and from that with the directory of the project.
@@ -70,7 +71,7 @@ pub(super) fn assemble(parts: &[Vec<u8>]) -> Vec<u8> {
             }
             (None, None) => {
                 if let Some(messages) = fields.set.and_then(|set| member(set, "messages")).or(fields.messages) {
-                    conversation.written = Some(elements(messages));
+                    conversation.written = Some((elements(messages), fields.set.and_then(|set| member(set, "lastUpdated"))));
                 }
                 head = head.or(fields.session.map(|_| record));
             }
@@ -129,7 +130,7 @@ impl<'a> Conversation<'a> {
 
     /// Takes the whole conversation that the client wrote. If messages are missing, it cut them, and the others follow the cut.
     fn settle(&mut self) {
-        let records = self.written.take().unwrap_or_default();
+        let (records, time) = self.written.take().unwrap_or_default();
         if records.is_empty() {
             return;
         }
@@ -143,7 +144,7 @@ impl<'a> Conversation<'a> {
             let is_kept =
                 |line: &mut Line<'_>| matches!(line, Line::Message { id, .. } if live.contains(id) && kept.contains(id));
             let moved: Vec<Line<'_>> = self.lines.extract_if(.., is_kept).collect();
-            self.lines.push(Line::Cut);
+            self.lines.push(Line::Cut(time));
             known = moved
                 .into_iter()
                 .filter_map(|line| if let Line::Message { id, record } = line { Some((id, record)) } else { None })
@@ -196,7 +197,10 @@ impl<'a> Conversation<'a> {
                         push(lines, &results);
                     }
                 }
-                Line::Cut => push(lines, r#"{"cut":true}"#),
+                Line::Cut(time) => {
+                    let time = time.map(|time| format!(",\"timestamp\":{}", time.get())).unwrap_or_default();
+                    push(lines, &format!(r#"{{"cut":true{time}}}"#));
+                }
                 Line::Left(0) => {}
                 Line::Left(turns) => push(lines, &format!(r#"{{"left":{turns}}}"#)),
                 Line::Broken(bytes) => push(lines, &String::from_utf8_lossy(bytes)),

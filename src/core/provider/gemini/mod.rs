@@ -6,6 +6,7 @@
 
 mod assemble;
 mod parse;
+mod retention;
 
 use super::recorded::{self, RowScan};
 use super::{
@@ -66,6 +67,8 @@ impl Client for Gemini {
     methods! {
         agent() -> &'static str = "Gemini CLI";
         roots(places: &Places) -> Vec<PathBuf> = vec![places.directory(&Gemini, "").join(".gemini").join("tmp")];
+        settings_file(places: &Places) -> Option<PathBuf> = Some(places.directory(&Gemini, "").join(".gemini").join("settings.json"));
+        retention_days(settings: &[u8]) -> Option<u32> = retention::retention_days(settings);
         tested_version() -> &'static str = "0.61.0";
         instructions_file() -> Option<&'static str> = Some("GEMINI.md");
         api_base_url() -> &'static str = "https://generativelanguage.googleapis.com";

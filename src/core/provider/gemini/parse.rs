@@ -64,7 +64,7 @@ pub(super) fn recognizes(head: &[u8]) -> bool {
             is_known && fields.id.is_some() && fields.time.is_some() && fields.content.is_some()
         })
     };
-    let is_mark = |line: &[u8]| matches!(line, br#"{"cut":true}"#);
+    let is_mark = |line: &[u8]| line.starts_with(br#"{"cut":true"#);
     let mut lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20);
     is_head(head) || lines.any(|line| is_head(line) || is_message(line) || is_mark(line))
 }

@@ -48,7 +48,8 @@ pub(in crate::engine) fn calls(session: &Session) -> Vec<Call> {
     let (mut waiting, mut queued) = (WaitingPrompts::default(), Vec::new());
     let mut message: Option<Key> = None;
     // The client can keep rows from before a compaction, and later rows then follow them.
-    let mut compacted = false;
+    // The time of a compaction that no call followed yet.
+    let mut compacted: Option<Option<i64>> = None;
     // The call that each row follows or belongs to.
     let mut follows: FxHashMap<Key, Behind> = FxHashMap::with_capacity_and_hasher(session.rows.len(), Default::default());
     for (row, blocks) in ordered(session) {
@@ -57,12 +58,16 @@ pub(in crate::engine) fn calls(session: &Session) -> Vec<Call> {
         }
         let parent = row.parent.map_or(Behind::Start, |parent| follows.get(&parent).copied().unwrap_or(Behind::Gap));
         let mut place = if row.kind == RowKind::Boundary { Behind::Start } else { parent };
-        compacted |= row.kind == RowKind::Boundary;
+        if row.kind == RowKind::Boundary {
+            compacted = Some(row.timestamp);
+        }
         if row.kind == RowKind::Assistant && !row.flags.any(Flags::SYNTHETIC) {
             let continued = row.message.is_some() && row.message == message || calls.last().is_some_and(|call| is_of(row, call));
             message = row.message;
             if calls.is_empty() || !continued {
-                let compacted = std::mem::take(&mut compacted);
+                // A client can list again, behind the boundary, what it sent before.
+                let is_sent_later = |cut: &mut Option<i64>| row.timestamp.zip(*cut).is_none_or(|(time, cut)| time >= cut);
+                let compacted = compacted.take_if(is_sent_later).is_some();
                 let before = if let Behind::Call(before) = parent { Some(before) } else { None };
                 calls.push(Call {
                     follows: before.filter(|_| !compacted),
