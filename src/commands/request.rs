@@ -356,6 +356,10 @@ impl Request {
             }
             Request::Other(Other::Preset(arguments)) if !arguments.only_reads() => RequestEffect::Other,
             Request::Other(Other::Blame(arguments)) if arguments.note => RequestEffect::Other,
+            Request::Other(Other::Memory(memory::Arguments {
+                action: Some(memory::Action::Export { output: Some(_), .. }),
+                ..
+            })) => RequestEffect::Other,
             Request::Program(Program::Proxy(arguments)) if !arguments.only_reads() => RequestEffect::Other,
             Request::Program(Program::Sidecar(arguments)) if arguments.only_reads() => RequestEffect::Read,
             request => Request::effect_of(request.name()),

@@ -195,6 +195,11 @@ impl Store {
         unless_replaced(&file, opened).map(Some)
     }
 
+    /// Returns true if the store can be read and not changed.
+    pub fn is_read_only(&self) -> Result<bool, StoreError> {
+        Ok(self.connection.is_readonly("main")?)
+    }
+
     fn checked(connection: Connection, patience: Duration, seal: &Seal) -> Result<Store, StoreError> {
         connection.busy_timeout(patience)?;
         let (found, id) = version(&connection)?;

@@ -87,6 +87,22 @@ fn a_store_that_others_read_or_that_is_damaged_is_a_problem() {
     assert!(level == "problem" && text.contains("cannot open the store"), "{text}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_store_that_cannot_be_written_is_a_problem() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::of("tools-and-spill");
+    sandbox.text(&["archive", "5"]);
+    let store = sandbox.home.join(".aperture/store.db");
+    fs::set_permissions(&store, fs::Permissions::from_mode(0o400)).unwrap();
+    // Permissions are nothing to the administrator.
+    if fs::OpenOptions::new().append(true).open(&store).is_ok() {
+        return;
+    }
+    let (level, text, _) = findings(&sandbox, "store", &[])[0].clone();
+    assert_eq!((&*level, &*text), ("problem", "~/.aperture can be read and not written: sessions cannot be changed"));
+}
+
 #[test]
 fn requests_to_a_proxy_that_does_not_run_are_found_and_its_secret_is_not_printed() {
     let sandbox = Sandbox::new();

@@ -35,7 +35,7 @@ pub fn told(sandbox: &Sandbox, event: &str, payload: &Value) -> String {
 }
 
 /// The session of a fixture's home.
-fn session(sandbox: &Sandbox, start: &str) -> PathBuf {
+pub fn session(sandbox: &Sandbox, start: &str) -> PathBuf {
     let directory = sandbox.home.join(".claude/projects").join(sandbox.slug());
     let mut files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     files.find(|path| path.file_name().unwrap().to_string_lossy().starts_with(start)).unwrap()

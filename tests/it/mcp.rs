@@ -1,5 +1,6 @@
 //! `aperture mcp`: the protocol, the tools and the resources, as an MCP client sees them.
 
+use crate::hooks;
 use crate::sandbox::{Sandbox, wait_for};
 use expect_test::{expect, expect_file};
 use serde_json::{Value, json};
@@ -347,6 +348,25 @@ fn a_model_does_not_release_blocks_of_the_user() {
     assert_eq!(selected(&mut server), [19]);
     assert!(server.error("unfocus", json!({})).contains("only the user can clear it"));
     assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn highlights_of_the_model_are_not_said_to_be_of_the_user() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let payload = json!({"prompt": "go on", "transcript_path": hooks::session(&sandbox, "11")});
+    let prompt = || hooks::told(&sandbox, "UserPromptSubmit", &payload);
+    prompt();
+    let mut server = Server::new(&sandbox, &[]);
+    server.text("focus", json!({"selector": "16"}));
+    let focused = prompt();
+    server.text("unfocus", json!({}));
+    let cleared = prompt();
+    for told in [focused, cleared] {
+        assert!(!told.to_lowercase().contains("highlighted"), "{told}");
+    }
+    assert_eq!(server.end(), 0);
+    sandbox.text(&["focus", "16"]);
+    assert!(prompt().contains("User has highlighted the following blocks as relevant: #16 "));
 }
 
 /// The policy for each verb applies in the same way to text commands and to tools.

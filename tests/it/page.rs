@@ -233,6 +233,20 @@ fn the_file_with_the_token_is_private_and_goes_with_the_page() {
     }
 }
 
+/// A command that can write a file of its own does not do it for a page.
+#[test]
+fn a_request_writes_no_file_that_it_names() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let (session, _) = newest(&sandbox);
+    let page = Page::start(&sandbox, &[&session]);
+    for request in [json!({"report": {"html": "new.md"}}), json!({"memory": {"action": {"export": {"output": "new.md"}}}})] {
+        let (status, report) = page.ask(&session, &request);
+        assert!(status == 422 && report["message"].as_str().unwrap().contains("does not run on a page"), "{report}");
+        assert!(!sandbox.project.join("new.md").exists() && !sandbox.home.join("new.md").exists());
+    }
+    assert_eq!(page.ask(&session, &json!({"memory": {"action": {"export": {}}}})).0, 200);
+}
+
 /// What a request names is never an option of the command that answers it.
 #[test]
 fn a_value_of_a_request_is_a_value() {
@@ -410,7 +424,7 @@ The body is `{\"request\": {COMMAND: {…}}, \"session\": ID}`: one command with
 and the session that it is about, if it is about one. The answer is the report that the command prints with `--json`
 ([JSON](json.md)). The status is 422 with an `aperture.error/1` if the command fails, 400 if there is no such command. Changes take
 `\"dry_run\": true`. Commands that need a terminal, change many sessions, write files of their own or
-serve do not run here; neither do `preset use`, `proxy stop` and `blame --note`.
+serve do not run here; neither do `preset use`, `proxy stop`, `blame --note` and `memory export` with *output*.
 
 ## `GET /aperture/events?session=ID`
 

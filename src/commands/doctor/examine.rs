@@ -112,6 +112,10 @@ fn store_health(env: &Env) -> Vec<DoctorFinding> {
             DoctorFinding::problem(AREA, if hints.is_empty() { text } else { format!("{text}: {hints}") })
         }
         Ok(Some(opened)) => match opened.check() {
+            Ok(faults) if faults.is_empty() && opened.is_read_only().unwrap_or_default() => {
+                let text = format!("{} can be read and not written: sessions cannot be changed", shown(env, &directory));
+                DoctorFinding::problem(AREA, text)
+            }
             Ok(faults) if faults.is_empty() => {
                 let sessions = opened.sessions().map_or(0, |sessions| sessions.len());
                 let (_, size) = opened.size().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Describes for the model the blocks that the user highlighted since the last turn.
 
 use crate::engine::{Analysis, label};
-use crate::model::{MarkKind, Role};
+use crate::model::{Actor, Mark, MarkKind, Operation, Role};
 use crate::store::Insertion;
 use crate::workspace::Workspace;
 
@@ -12,8 +12,7 @@ const CLEARED: &str = "The user cleared the highlighted blocks.";
 /// Returns the highlighted blocks, if the user changed them since the last turn.
 pub fn since_last_turn(workspace: &Workspace<'_>) -> Option<String> {
     let since = last_turn(&workspace.reading)?;
-    let new = workspace.history.operations.iter().filter(|operation| operation.time > since);
-    new.flat_map(|operation| &operation.marks).find(|mark| mark.kind == MarkKind::Focus)?;
+    newest_change(workspace).filter(|(operation, _)| operation.time > since)?;
     Some(statement(workspace))
 }
 
@@ -22,11 +21,17 @@ pub fn since_last_turn(workspace: &Workspace<'_>) -> Option<String> {
 pub fn since_texts(workspace: &Workspace<'_>, texts: &[Insertion]) -> Option<String> {
     let lines = texts.iter().rev().flat_map(|insertion| insertion.text.lines().rev());
     let known = lines.into_iter().find(|line| line.starts_with(SELECTED) || *line == CLEARED);
-    let marks = workspace.history.operations.iter().rev().flat_map(|operation| operation.marks.iter().rev());
-    let newest = marks.into_iter().find(|mark| mark.kind == MarkKind::Focus)?;
+    let (_, newest) = newest_change(workspace)?;
     // A selection also ends by itself.
     let now = Some(statement(workspace)).filter(|now| now != CLEARED || newest.after.is_none())?;
     (known.unwrap_or(CLEARED) != now).then_some(now)
+}
+
+/// Returns the newest change of the highlighted blocks, if the user made it.
+fn newest_change<'a>(workspace: &'a Workspace<'_>) -> Option<(&'a Operation, &'a Mark)> {
+    let operations = workspace.history.operations.iter().rev();
+    let mut marks = operations.flat_map(|operation| operation.marks.iter().rev().map(move |mark| (operation, mark)));
+    marks.find(|(_, mark)| mark.kind == MarkKind::Focus).filter(|(operation, _)| operation.actor != Actor::Model)
 }
 
 fn statement(workspace: &Workspace<'_>) -> String {

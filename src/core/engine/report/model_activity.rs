@@ -22,13 +22,16 @@ pub fn model_activity(history: &History, since: i64, agent: &str) -> Option<Stri
             };
             blocks[deed].insert(change.number);
         }
-        for mark in operation.marks.iter().filter(|mark| mark.after.is_some()) {
+        for mark in &operation.marks {
             let deed = match mark.kind {
                 MarkKind::Pin => 4,
                 MarkKind::Focus => 5,
                 MarkKind::Housekeeping => continue,
             };
-            blocks[deed].insert(mark.number);
+            match mark.after {
+                Some(_) => blocks[deed].insert(mark.number),
+                None => blocks[deed].remove(&mark.number),
+            };
         }
     }
     let deeds = DEEDS.iter().zip(blocks).filter(|(_, blocks)| !blocks.is_empty()).enumerate();
@@ -46,7 +49,7 @@ pub fn model_activity(history: &History, since: i64, agent: &str) -> Option<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BlockChange, Key, LoggedEdit, OperationId, OperationKind, RowAddress, Slot};
+    use crate::model::{BlockChange, Key, LoggedEdit, Mark, MarkAddress, OperationId, OperationKind, RowAddress, Slot};
 
     fn operation(id: OperationId, actor: Actor, levels: &[(BlockNumber, Level, Level)]) -> Operation {
         let edit = |(number, level_before, level_after): &(BlockNumber, Level, Level)| LoggedEdit {
@@ -88,5 +91,17 @@ mod tests {
         history.operations.push(undo);
         assert_eq!(sentence(&history).as_deref(), Some("Claude archived 3 blocks and expanded 1"));
         assert_eq!(model_activity(&history, 50, "Claude"), None);
+    }
+
+    #[test]
+    fn a_mark_that_the_model_took_back_is_no_deed() {
+        let mark = |id, after: Option<&str>| {
+            let address = MarkAddress { row: RowAddress { id: Key(3), occurrence: 0 }, index: 0, content: Key(0) };
+            let mark = Mark { address, kind: MarkKind::Focus, before: None, after: after.map(str::to_owned), number: 3 };
+            Operation { actor: Actor::Model, time: 1, marks: vec![mark], ..Operation::example(id, OperationKind::Change) }
+        };
+        let sentence = |operations| model_activity(&History { operations, ..History::default() }, 0, "Claude");
+        assert_eq!(sentence(vec![mark(1, Some(""))]).as_deref(), Some("Claude focused on 1 block"));
+        assert_eq!(sentence(vec![mark(1, Some("")), mark(2, None)]), None);
     }
 }
