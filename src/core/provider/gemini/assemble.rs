@@ -141,8 +141,13 @@ impl<'a> Conversation<'a> {
         let kept: FxHashSet<&String> = messages.iter().map(|(id, _)| id).collect();
         if self.live.iter().any(|id| !kept.contains(id)) {
             let live: FxHashSet<String> = std::mem::take(&mut self.live).into_iter().collect();
-            let is_kept =
-                |line: &mut Line<'_>| matches!(line, Line::Message { id, .. } if live.contains(id) && kept.contains(id));
+            // The client writes the results of calls that it keeps again, in another form.
+            let mut is_kept_before = false;
+            let is_kept = |line: &mut Line<'_>| {
+                let Line::Message { id, record } = line else { return false };
+                is_kept_before = live.contains(id) && (kept.contains(id) || is_kept_before && parse::answers(record));
+                is_kept_before
+            };
             let moved: Vec<Line<'_>> = self.lines.extract_if(.., is_kept).collect();
             self.lines.push(Line::Cut(time));
             known = moved
@@ -295,6 +300,10 @@ mod tests {
             lines(&[&talk[..], &[set(&[user("summary"), copied])]].concat()),
             ["a", "b", "d", r#"{"cut":true}"#, "summary", "c"]
         );
+        let result = |id: &str, output: &str| json!({"id": id, "type": "user", "content": [{"functionResponse": {"id": "x", "response": {"output": output}}}]});
+        let calls = [user("a"), model("b"), user("c"), model("d"), result("r", "1"), model("e")];
+        let kept = set(&[user("summary"), user("c"), model("d"), result("s", "1 1"), model("e")]);
+        assert_eq!(lines(&[&calls[..], &[kept]].concat()), ["a", "b", r#"{"cut":true}"#, "summary", "c", "d", "s", "e"]);
     }
 
     #[test]

@@ -47,9 +47,8 @@ pub(in crate::engine) fn calls(session: &Session) -> Vec<Call> {
     let (mut notifications, mut stand_ins) = (0, 0);
     let (mut waiting, mut queued) = (WaitingPrompts::default(), Vec::new());
     let mut message: Option<Key> = None;
-    // The client can keep rows from before a compaction, and later rows then follow them.
-    // The time of a compaction that no call followed yet.
-    let mut compacted: Option<Option<i64>> = None;
+    // The times of the compactions that no call followed yet: the client can keep rows from before one, and later rows then follow them.
+    let mut cuts: Vec<Option<i64>> = Vec::new();
     // The call that each row follows or belongs to.
     let mut follows: FxHashMap<Key, Behind> = FxHashMap::with_capacity_and_hasher(session.rows.len(), Default::default());
     for (row, blocks) in ordered(session) {
@@ -59,15 +58,16 @@ pub(in crate::engine) fn calls(session: &Session) -> Vec<Call> {
         let parent = row.parent.map_or(Behind::Start, |parent| follows.get(&parent).copied().unwrap_or(Behind::Gap));
         let mut place = if row.kind == RowKind::Boundary { Behind::Start } else { parent };
         if row.kind == RowKind::Boundary {
-            compacted = Some(row.timestamp);
+            cuts.push(row.timestamp);
         }
         if row.kind == RowKind::Assistant && !row.flags.any(Flags::SYNTHETIC) {
             let continued = row.message.is_some() && row.message == message || calls.last().is_some_and(|call| is_of(row, call));
             message = row.message;
             if calls.is_empty() || !continued {
                 // A client can list again, behind the boundary, what it sent before.
-                let is_sent_later = |cut: &mut Option<i64>| row.timestamp.zip(*cut).is_none_or(|(time, cut)| time >= cut);
-                let compacted = compacted.take_if(is_sent_later).is_some();
+                let pending_cuts = cuts.len();
+                cuts.retain(|cut| row.timestamp.zip(*cut).is_some_and(|(time, cut)| time < cut));
+                let compacted = cuts.len() < pending_cuts;
                 let before = if let Behind::Call(before) = parent { Some(before) } else { None };
                 calls.push(Call {
                     follows: before.filter(|_| !compacted),
