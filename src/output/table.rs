@@ -1,6 +1,7 @@
 //! Tables whose columns depend on the width of the terminal.
 
 use super::{Paint, Style, clip};
+use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
 /// A column of a table.
@@ -104,7 +105,7 @@ impl<'a> Table<'a> {
                     let room = room.max(NARROWEST);
                     shown.push((place, widths[place].min(room)));
                     rows.iter_mut().map(|row| &mut row[place]).filter(|cell| cell.width > room).for_each(|cell| {
-                        *cell = Cell::plain(clip(&cell.text, room));
+                        *cell = Cell::plain(clip(&uncolored(&cell.text), room));
                     });
                 }
             }
@@ -139,6 +140,13 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Returns a text without its colours: the sequences of [`Style::paint`].
+fn uncolored(text: &str) -> Cow<'_, str> {
+    let Some((first, rest)) = text.split_once('\u{1b}') else { return Cow::Borrowed(text) };
+    let plain = rest.split('\u{1b}').filter_map(|part| Some(part.split_once('m')?.1));
+    Cow::Owned([first].into_iter().chain(plain).collect())
+}
+
 /// Minimum width of the column that takes the rest.
 const NARROWEST: usize = 8;
 
@@ -161,6 +169,14 @@ pub fn fit(room: usize, optional: impl Iterator<Item = (usize, usize)>) -> (usiz
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_cell_that_is_cut_loses_its_colours() {
+        let style = Style { color: true, width: 16, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC };
+        let row = vec![Cell::new(&style, Paint::Name, "a"), Cell::new(&style, Paint::Dim, "one two three four")];
+        let table = Table::new(&style, &[const { left("ID") }, const { rest("TITLE") }], vec![row]);
+        assert_eq!(table.row(0), "\u{1b}[36ma\u{1b}[0m  one two thre…\n");
+    }
 
     proptest! {
         #[test]
