@@ -5,7 +5,7 @@ use crate::engine::{Analysis, label, lifecycle, stale_reason};
 use crate::model::{
     As, Block, BlockKind, BlockNumber, JsonOf, Level, Media, Outdated, Pin, Role, State, Time, TokenCount, Zone, json_forms,
 };
-use crate::output::table::{Cell, Column, Table, left, rest, right};
+use crate::output::table::{Column, Table, left, rest, right};
 use crate::output::{Paint, Report, Style, age, clip, plural, tokens, unit};
 use crate::provider::without_insertions;
 use schemars::JsonSchema;
@@ -344,27 +344,27 @@ pub fn state_name(state: State) -> &'static str {
     if state == State::Evicted { "not sent" } else { state.name() }
 }
 
-fn cells(style: &Style, block: &BlockRow) -> Vec<Cell> {
+fn cells(style: &Style, block: &BlockRow) -> Vec<String> {
     let name = state_name(block.state);
     let state = match block.state {
-        State::Stale => Cell::new(style, Paint::Warning, name),
-        State::Evicted | State::Archived => Cell::new(style, Paint::Dim, name),
-        _ => Cell::plain(name.to_owned()),
+        State::Stale => style.paint(Paint::Warning, name),
+        State::Evicted | State::Archived => style.paint(Paint::Dim, name),
+        _ => name.to_owned(),
     };
     let mark = if block.error { "!" } else { "" };
     vec![
-        Cell::new(style, Paint::Name, &block.number.to_string()),
-        Cell::plain(short_role(block.role).to_owned()),
-        Cell::plain(clip(&format!("{mark}{}", block.label), style.width)),
-        Cell::plain(tokens(block.tokens)),
-        Cell::plain(block.turn.to_string()),
-        Cell::plain(block.zone.label().to_owned()),
+        style.paint(Paint::Name, &block.number.to_string()),
+        short_role(block.role).to_owned(),
+        clip(&format!("{mark}{}", block.label), style.width),
+        tokens(block.tokens),
+        block.turn.to_string(),
+        block.zone.label().to_owned(),
         state,
-        Cell::plain(block.references.to_string()),
-        Cell::plain(block.turns_left.map(|turns| turns.to_string()).unwrap_or_default()),
-        Cell::plain(block.time.map(|time| age(style.now, time)).unwrap_or_default()),
-        Cell::plain(block.level.name().to_owned()),
-        Cell::plain(clip(&block.topic, TOPIC)),
+        block.references.to_string(),
+        block.turns_left.map(|turns| turns.to_string()).unwrap_or_default(),
+        block.time.map(|time| age(style.now, time)).unwrap_or_default(),
+        block.level.name().to_owned(),
+        clip(&block.topic, TOPIC),
     ]
 }
 

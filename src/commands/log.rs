@@ -6,7 +6,7 @@ use crate::model::{
     Actor, As, BlockNumber, Estimated, History, Operation, OperationId, OperationKind, OperationState, Proposal, ProposalStatus,
     Snapshot, Time, TokenCount, Verb,
 };
-use crate::output::bulk::table;
+use crate::output::table::{Column, Table, left, right};
 use crate::output::{Paint, Report, Style, age, clip, plural, printable, tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -198,6 +198,8 @@ pub struct LogReport {
     pub turns: Vec<TurnActions>,
 }
 
+const COLUMNS: [Column; 5] = [right("#"), left("WHEN"), right("CHANGED"), left("TOKENS"), left("COMMAND")];
+
 impl Report for LogReport {
     const SCHEMA: &str = "aperture.log/2";
 
@@ -232,8 +234,7 @@ impl Report for LogReport {
             let tokens = if before == after { before } else { format!("{before} → {after}") };
             vec![style.paint(Paint::Name, &row.id.to_string()), age(style.now, row.time), changed(row), tokens, command]
         };
-        let headings = ["#", "WHEN", "CHANGED", "TOKENS", "COMMAND"].into_iter();
-        table(style, headings, self.operations.iter().map(row).collect(), &|column| matches!(column, 0 | 2)) + &asked
+        Table::new(style, &COLUMNS, self.operations.iter().map(row).collect()).spaced().text() + &asked
     }
 }
 

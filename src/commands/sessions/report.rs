@@ -1,10 +1,9 @@
 use crate::model::{As, Time, TokenCount};
-use crate::output::table::{Cell, Column, Table, left, rest, right};
+use crate::output::table::{Column, Table, left, rest, right};
 use crate::output::{Paint, Report, Style, age, bytes, clip, short_id, tokens};
 use crate::text::names::file_name;
 use schemars::JsonSchema;
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr;
 
 /// A session in the list.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -112,26 +111,23 @@ const CLIENT: usize = 6;
 const PROJECT: usize = 16;
 const MODEL: usize = 14;
 
-fn cells(style: &Style, session: &SessionRow) -> Vec<Cell> {
-    let mut age_cell = if session.open { Cell::new(style, Paint::Good, "●") } else { Cell::plain(" ".to_owned()) };
-    let age = age(style.now, session.last_written_time);
-    age_cell.width += age.width();
-    age_cell.text.push_str(&age);
+fn cells(style: &Style, session: &SessionRow) -> Vec<String> {
+    let mark = if session.open { style.paint(Paint::Good, "●") } else { " ".to_owned() };
     let full = match session.percent {
         80.0.. => Paint::Bad,
         60.0.. => Paint::Warning,
         _ => Paint::Dim,
     };
     vec![
-        age_cell,
-        Cell::new(style, Paint::Name, &short_id(&session.id)),
-        Cell::plain(clip(session.provider.split('-').next().unwrap_or_default(), CLIENT)),
-        Cell::plain(clip(file_name(&session.project), PROJECT)),
-        Cell::plain(tokens(session.tokens)),
-        Cell::new(style, full, &format!("{:.0} %", session.percent)),
-        Cell::plain(session.turns.to_string()),
-        Cell::plain(bytes(session.bytes)),
-        Cell::plain(clip(short_model(&session.model), MODEL)),
+        mark + &age(style.now, session.last_written_time),
+        style.paint(Paint::Name, &short_id(&session.id)),
+        clip(session.provider.split('-').next().unwrap_or_default(), CLIENT),
+        clip(file_name(&session.project), PROJECT),
+        tokens(session.tokens),
+        style.paint(full, &format!("{:.0} %", session.percent)),
+        session.turns.to_string(),
+        bytes(session.bytes),
+        clip(short_model(&session.model), MODEL),
         title(style, session),
     ]
 }
@@ -140,16 +136,16 @@ fn cells(style: &Style, session: &SessionRow) -> Vec<Cell> {
 const SOON: u32 = 7;
 
 /// Returns the cell of the title, after a mark if the file of the session is gone or will soon be.
-fn title(style: &Style, session: &SessionRow) -> Cell {
+fn title(style: &Style, session: &SessionRow) -> String {
     let topics = session.topics.as_ref().filter(|topics| !topics.is_empty()).map(|topics| topics.join(" · "));
     let title = clip(topics.as_ref().unwrap_or(&session.title), style.width);
     let mark = match session.days_left {
         _ if session.kept => "kept".to_owned(),
         Some(days) if days <= SOON => format!("{days} d left"),
-        _ => return Cell::plain(title),
+        _ => return title,
     };
     // A title that is cut loses its colours.
-    Cell::plain(format!("[{mark}] {title}"))
+    format!("[{mark}] {title}")
 }
 
 /// Returns the name of a model without vendor and date.
