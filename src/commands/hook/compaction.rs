@@ -47,7 +47,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
          after the compaction.\n{}",
         names.join("\n")
     );
-    Ok(Some(HookReport::plain("PreCompact", &text)))
+    Ok(Some(HookReport { plain: true, ..HookReport::context(&text) }))
 }
 
 /// Returns the pinned blocks that a finished compaction dropped and that the client sends in no other form, with their contents;

@@ -22,7 +22,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     }
     let mut parts = if payload.has_session(env) { of_session(env, payload)? } else { Vec::new() };
     parts.extend(memory::for_prompt(env, payload));
-    Ok(joined(&parts))
+    Ok((!parts.is_empty()).then(|| HookReport::context(&parts.join("\n\n"))))
 }
 
 fn of_session(env: &Env, payload: &Payload) -> Result<Vec<String>, CommandError> {
@@ -111,8 +111,4 @@ fn lasting<'a>(operations: &[&'a Operation]) -> Vec<&'a Operation> {
     }
     lasting.reverse();
     lasting
-}
-
-fn joined(parts: &[String]) -> Option<HookReport> {
-    (!parts.is_empty()).then(|| HookReport::context("UserPromptSubmit", &parts.join("\n\n")))
 }

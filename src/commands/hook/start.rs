@@ -61,9 +61,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
             parts.extend(handoff(env)?);
         }
     }
-    let mut report = HookReport::context("SessionStart", &parts.join("\n"));
-    report.message = price;
-    Ok(Some(report))
+    Ok(Some(HookReport { message: price, ..HookReport::context(&parts.join("\n")) }))
 }
 
 /// Registers the session in the store. Errors are only printed as notes.
