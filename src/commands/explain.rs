@@ -5,7 +5,7 @@ use crate::commands::blocks::BlockRow;
 use crate::engine::sidecar::written_by;
 use crate::engine::{self, Explanation, LevelPreview, Referred, Selector, SelectorError, Subject};
 use crate::model::{As, Block, BlockNumber, History, Level, OperationId, OperationKind, State, Time, Zone};
-use crate::output::{Paint, Report, Style, age, amount, clip, padded, plural, printable, tokens};
+use crate::output::{Paint, Report, Style, ago, amount, clip, padded, plural, printable, tokens};
 use crate::store::Store;
 use crate::workspace::{Aim, DigestFold, PlanError, Scope, SkipReason, Workspace, fold_into_digest, shrink};
 use anyhow::anyhow;
@@ -376,7 +376,7 @@ impl ExplainReport {
         }
         for entry in &self.history[before..] {
             let undone = entry.undone_by.map(|by| format!(" (undone by {by})")).unwrap_or_default();
-            let text = format!("{}{undone}, {}: {}", entry.what, since(style, entry.time), entry.command);
+            let text = format!("{}{undone}, {}: {}", entry.what, ago(style.now, entry.time, "now"), entry.command);
             lines.push(row(style, &format!("operation {}", entry.operation), &text));
         }
     }
@@ -385,13 +385,6 @@ impl ExplainReport {
 fn section(style: &Style, lines: &mut Vec<String>, title: &str) {
     lines.push(String::new());
     lines.push(style.paint(Paint::Heading, title));
-}
-
-fn since(style: &Style, time: i64) -> String {
-    match age(style.now, time).as_str() {
-        "now" => "now".to_owned(),
-        age => format!("{age} ago"),
-    }
 }
 
 /// Returns the first significant line of the remaining content; else the names that replace lines; else the text of the marker

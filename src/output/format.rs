@@ -50,6 +50,14 @@ pub fn age(now: jiff::Timestamp, milliseconds: i64) -> String {
     }
 }
 
+/// Formats the time since a moment as `5 min ago`, or as `just` if it is less than a minute.
+pub fn ago(now: jiff::Timestamp, milliseconds: i64, just: &str) -> String {
+    match age(now, milliseconds).as_str() {
+        "now" => just.to_owned(),
+        age => format!("{age} ago"),
+    }
+}
+
 /// Formats a time in the user's time zone: `2026-11-21 14:03:07`.
 pub fn time(style: &Style, milliseconds: i64) -> String {
     times(style, "%Y-%m-%d %H:%M:%S")(milliseconds)

@@ -2,7 +2,7 @@ use super::forms::{PassedRequest, RunningProxy};
 use crate::commands::status::{degraded, unapplied};
 use crate::model::{As, BilledTokens, OperationId};
 use crate::output::table::{Column, Table, left, right};
-use crate::output::{Paint, Report, Style, age, amount, bytes, clip, padded, plural, printable, short_id, time};
+use crate::output::{Paint, Report, Style, age, ago, amount, bytes, clip, padded, plural, printable, short_id, time};
 use crate::wire::RequestStage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -185,10 +185,7 @@ impl Report for ProxyStatusReport {
         }
         let state = if proxy.stopping { "stopping" } else { "listening" };
         let address = style.paint(Paint::Name, &proxy.address);
-        let started = match age(style.now, proxy.started).as_str() {
-            "now" => "just now".to_owned(),
-            age => format!("{age} ago"),
-        };
+        let started = ago(style.now, proxy.started, "just now");
         let mut text = format!("{state} on {address}, started {started} (process {})\n", proxy.process);
         let upstream = proxy.upstream.as_deref().unwrap_or("by the path and the headers of each request");
         text.push_str(&format!("upstream   {}\n", printable(upstream)));

@@ -7,7 +7,7 @@ use crate::engine::{
 use crate::model::{Actor, As, BlockNumber, Role, Time, TokenCount};
 use crate::output::pending::{PendingChanges, difference};
 use crate::output::{
-    Paint, Style, advice, age, amount, clip, json, numbered, padded, percent, plural, printable, short_id, tokens,
+    Paint, Style, advice, ago, amount, clip, json, numbered, padded, percent, plural, printable, short_id, tokens,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -282,10 +282,7 @@ impl WatchScreen {
             facts.push(self.model.clone());
         }
         facts.push(format!("{}, {}", plural(self.turns, "turn"), plural(self.steps as usize, "step")));
-        facts.extend(self.last_written.map(|moment| match age(style.now, moment).as_str() {
-            "now" => "written just now".to_owned(),
-            other => format!("written {other} ago"),
-        }));
+        facts.extend(self.last_written.map(|moment| format!("written {}", ago(style.now, moment, "just now"))));
         if self.open {
             facts.push("open in a client".to_owned());
         }
