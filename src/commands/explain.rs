@@ -4,7 +4,7 @@ use crate::app::{CommandError, Env};
 use crate::commands::blocks::BlockRow;
 use crate::engine::sidecar::written_by;
 use crate::engine::{self, Explanation, LevelPreview, Referred, Selector, SelectorError, Subject};
-use crate::model::{As, Block, BlockNumber, History, Level, OperationId, OperationKind, State, Time, Zone};
+use crate::model::{As, Block, BlockNumber, History, JsonOf, Level, OperationId, OperationKind, State, Time, Zone};
 use crate::output::{Paint, Report, Style, ago, amount, clip, padded, plural, printable, tokens};
 use crate::store::Store;
 use crate::workspace::{Aim, DigestFold, PlanError, Scope, SkipReason, Workspace, fold_into_digest, shrink};
@@ -82,7 +82,7 @@ pub fn of_block(env: &Env, workspace: &Workspace<'_>, number: BlockNumber) -> Re
         },
     };
     Ok(ExplainReport {
-        block: BlockRow::new(reading, block),
+        block: BlockRow::json_of(&(reading, block)),
         explanation: engine::explain(reading, block, &content),
         levels,
         decisions,

@@ -3,6 +3,7 @@
 use super::blocks::{BlockRow, state_name};
 use crate::app::{CommandError, Env, refusal};
 use crate::engine::described;
+use crate::model::JsonOf;
 use crate::output::{Form, Paint, Report, Style, printable, time, tokens, unit};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,7 +43,8 @@ pub fn content(env: &Env, selectors: &[String]) -> Result<ShowReport, CommandErr
     let contents = workspace.contents(&numbers)?;
     let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {
         let block = workspace.reading.block(*number)?;
-        Some(ShownBlock { block: BlockRow::new(&workspace.reading, block), content: content.sent, readable: content.readable })
+        let block = BlockRow::json_of(&(&workspace.reading, block));
+        Some(ShownBlock { block, content: content.sent, readable: content.readable })
     });
     Ok(ShowReport { blocks: blocks.collect(), raw: false })
 }
