@@ -220,12 +220,10 @@ impl Env {
         (self.style.now, self.style.width) = (now(), columns());
     }
 
-    /// Returns the current time, in milliseconds since 1970, UTC.
     pub fn current_time(&self) -> i64 {
         now().as_millisecond()
     }
 
-    /// Returns the time since the command started.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
@@ -304,7 +302,6 @@ impl Env {
         Ok(Env { requests: self.requests.clone(), ..budgeted })
     }
 
-    /// Returns the budget of [`Env::with_budget`].
     pub fn budget(&self) -> Option<u64> {
         self.globals.budget
     }

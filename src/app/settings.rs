@@ -75,7 +75,6 @@ struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// Returns the policy with these settings applied.
     fn over(&self, policy: ModelPolicy) -> ModelPolicy {
         let mut policy = policy.with(self.permissions.iter().map(|(verb, permission)| (*verb, *permission)));
         policy.commands_per_turn = self.commands_per_turn.unwrap_or(policy.commands_per_turn);

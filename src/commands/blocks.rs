@@ -42,7 +42,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// Returns the table of blocks.
 /// Errors: the selector is invalid or names something that does not exist; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandError> {
     let selector = env.selector(&arguments.selector)?;

@@ -26,7 +26,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// Returns the explanation.
 /// Errors: no block matches, or more than one; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, CommandError> {
     let selector = env.selector(&arguments.selector)?;

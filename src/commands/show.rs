@@ -25,7 +25,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// Returns the content of the blocks.
 /// Errors: no block matches; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ShowReport, CommandError> {
     Ok(ShowReport { raw: arguments.raw, ..content(env, &arguments.selector)? })

@@ -44,7 +44,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// Returns the summary.
 /// Errors: there is no such turn; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
     let mut workspace = env.open(arguments.session.as_deref())?;

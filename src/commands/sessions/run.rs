@@ -21,7 +21,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// Returns the list of sessions.
 /// Errors: there is no session at all.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, CommandError> {
     let mut skip = |path: &Path, error| env.note_skipped(path, &error);
