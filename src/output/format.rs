@@ -68,6 +68,11 @@ pub fn times_of_day(style: &Style) -> impl Fn(i64) -> String + use<> {
     times(style, "%H:%M")
 }
 
+/// Formats a time as the time of day in the user's time zone: `14:03:07`.
+pub fn clock_time(style: &Style, milliseconds: i64) -> String {
+    times(style, "%H:%M:%S")(milliseconds)
+}
+
 /// Returns a function that formats the day of a Unix time in milliseconds: `2026-11-22`.
 pub fn days(style: &Style) -> impl Fn(i64) -> String + use<> {
     times(style, "%Y-%m-%d")

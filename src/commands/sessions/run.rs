@@ -8,7 +8,7 @@ use crate::engine::{self, SessionTopic};
 use crate::fsio::Identity;
 use crate::model::{JsonOf, id_starts_with, request_id};
 use crate::provider::{PROVIDERS, Totals};
-use crate::workspace::{self, FindError, Listed, Project, RequestSession};
+use crate::workspace::{self, FindError, Listed, RequestSession};
 use std::cmp::Reverse;
 use std::path::Path;
 
@@ -24,10 +24,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// Errors: there is no session at all.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, CommandError> {
     let mut skip = |path: &Path, error| env.note_skipped(path, &error);
-    let project = arguments
-        .project
-        .as_ref()
-        .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
+    let project = arguments.project.as_ref().map(|directory| env.project_named(directory));
     let titles = arguments.text.is_some();
     let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), titles, &mut skip);
     let copies = env.kept()?;

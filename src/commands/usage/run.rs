@@ -5,7 +5,7 @@ use crate::engine::{self, BilledFile, UsageFilter, UsageGroup, UsageSource};
 use crate::fsio::unpacked_path;
 use crate::model::Key;
 use crate::store::{BilledState, SessionKey, Store};
-use crate::workspace::{self, FindError, Listed, Project};
+use crate::workspace::{self, FindError, Listed};
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -112,10 +112,7 @@ fn sums_key(
 
 /// Returns the test that selects sessions by the arguments and `-s`.
 fn wanted(env: &Env, arguments: &Arguments) -> Result<impl Fn(&Listed) -> bool, CommandError> {
-    let project = arguments
-        .project
-        .as_ref()
-        .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
+    let project = arguments.project.as_ref().map(|directory| env.project_named(directory));
     let named = env.session().map(|name| env.find_by(name)).transpose()?;
     let client = arguments.client.clone();
     let disk = env.disk;

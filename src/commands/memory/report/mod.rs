@@ -75,8 +75,7 @@ pub struct MemoryTreesReport {
 /// Adds the line about entries that no tree has yet.
 fn unlearned(text: &mut String, count: usize, option: &str) {
     if count > 0 {
-        let entries = if count == 1 { "1 more entry".to_owned() } else { format!("{count} more entries") };
-        line(text, &format!("{entries} can be learned: aperture memory{option} learn"));
+        line(text, &format!("{} can be learned: aperture memory{option} learn", plural(count, "more entry")));
     }
 }
 
@@ -560,8 +559,7 @@ impl Report for MemoryExportReport {
         match &self.file {
             Some(file) if !self.dry_run => {
                 let what = if self.changed { "written" } else { "already there" };
-                let count = if self.memories == 1 { "1 memory".to_owned() } else { format!("{} memories", self.memories) };
-                format!("{count} {what}: {}\n", printable(file))
+                format!("{} {what}: {}\n", plural(self.memories, "memory"), printable(file))
             }
             _ => printable(&self.section).into_owned(),
         }
