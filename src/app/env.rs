@@ -486,10 +486,7 @@ impl Env {
             let path = self.disk.resolve(&found.path).unwrap_or_else(|_| found.path.clone());
             workspace::history(&store, &path).map(|(_, history)| history).map_err(CommandError::from)
         });
-        known.unwrap_or_else(|error| {
-            self.note(&format!("pins and the log are not available: {:#}", error.source));
-            History::default()
-        })
+        self.or_note(known, "pins and the log are not available").unwrap_or_default()
     }
 
     /// Takes aperture's own lock on a session; waits briefly for another command to finish.
@@ -609,6 +606,11 @@ impl Env {
     /// Notes that a file or a directory is left out, because it cannot be read.
     pub fn note_skipped(&self, path: &Path, error: &io::Error) {
         self.note(&format!("skipped {}: {error}", path.display()));
+    }
+
+    /// Returns what was done; if it failed, notes what that means, and the error.
+    pub fn or_note<T>(&self, done: Result<T, CommandError>, what: &str) -> Option<T> {
+        done.inspect_err(|error| self.note(&format!("{what}: {:#}", error.source))).ok()
     }
 
     /// Writes a note to standard error, or to the listener.

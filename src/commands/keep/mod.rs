@@ -271,9 +271,7 @@ pub fn keep_session(env: &Env, found: &Found) -> Result<(), CommandError> {
 pub fn keep_in_background(env: &Env, session: Option<&Path>) {
     let path = session.and_then(Path::to_str);
     let words = path.map_or(vec!["keep", "--all"], |path| vec!["keep", "--", path]);
-    if let Err(error) = env.start_again(&words) {
-        env.note(&format!("the sessions are not kept: {:#}", error.source));
-    }
+    env.or_note(env.start_again(&words), "the sessions are not kept");
 }
 
 fn list(env: &Env) -> Result<KeepListReport, CommandError> {

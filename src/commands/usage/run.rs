@@ -152,10 +152,7 @@ fn logged(env: &Env) -> LoggedUsage {
         let (changes, files) = (store.window_changes()?, store.logged_files()?);
         Ok(LoggedUsage { store: Some(store), changes, files })
     };
-    read().unwrap_or_else(|error: CommandError| {
-        env.note(&format!("savings, and bills that aperture replaced, are not available: {:#}", error.source));
-        LoggedUsage::default()
-    })
+    env.or_note(read(), "savings, and bills that aperture replaced, are not available").unwrap_or_default()
 }
 
 fn of_file<'a, T>(env: &Env, values: &'a BTreeMap<PathBuf, T>, path: &Path) -> Option<&'a T> {
