@@ -183,11 +183,7 @@ impl Env {
             preset: settings.preset().to_owned(),
             prices: settings.prices(),
             idle_seconds: settings.idle_seconds(),
-            hooks: settings.hooks,
             holds_cold_prompts: settings.resume.ask,
-            memory: settings.memory,
-            keeping: settings.sessions.keep,
-            sidecar: settings.sidecar.clone(),
             pipeline,
             client_colors: globals.color != ColorChoice::Never && !plain,
             settings: settings.for_reading(globals.window),
@@ -205,6 +201,10 @@ impl Env {
             actor: Actor::User,
             is_approved: false,
             model: settings.model(),
+            hooks: settings.hooks,
+            memory: settings.memory,
+            keeping: settings.sessions.keep,
+            sidecar: settings.sidecar,
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,
             cache: OnceLock::new(),
@@ -220,12 +220,10 @@ impl Env {
         (self.style.now, self.style.width) = (now(), columns());
     }
 
-    /// Returns the current time, in milliseconds since 1970, UTC.
     pub fn current_time(&self) -> i64 {
         now().as_millisecond()
     }
 
-    /// Returns the time since the command started.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
@@ -304,7 +302,6 @@ impl Env {
         Ok(Env { requests: self.requests.clone(), ..budgeted })
     }
 
-    /// Returns the budget of [`Env::with_budget`].
     pub fn budget(&self) -> Option<u64> {
         self.globals.budget
     }
@@ -489,10 +486,7 @@ impl Env {
             let path = self.disk.resolve(&found.path).unwrap_or_else(|_| found.path.clone());
             workspace::history(&store, &path).map(|(_, history)| history).map_err(CommandError::from)
         });
-        known.unwrap_or_else(|error| {
-            self.note(&format!("pins and the log are not available: {:#}", error.source));
-            History::default()
-        })
+        self.or_note(known, "pins and the log are not available").unwrap_or_default()
     }
 
     /// Takes aperture's own lock on a session; waits briefly for another command to finish.
@@ -612,6 +606,11 @@ impl Env {
     /// Notes that a file or a directory is left out, because it cannot be read.
     pub fn note_skipped(&self, path: &Path, error: &io::Error) {
         self.note(&format!("skipped {}: {error}", path.display()));
+    }
+
+    /// Returns what was done; if it failed, notes what that means, and the error.
+    pub fn or_note<T>(&self, done: Result<T, CommandError>, what: &str) -> Option<T> {
+        done.inspect_err(|error| self.note(&format!("{what}: {:#}", error.source))).ok()
     }
 
     /// Writes a note to standard error, or to the listener.

@@ -46,7 +46,6 @@ pub struct CommandError {
 }
 
 impl CommandError {
-    /// Creates an error without a hint.
     pub fn new(kind: ErrorKind, source: impl Into<anyhow::Error>) -> CommandError {
         CommandError { kind, source: source.into(), hints: Vec::new() }
     }

@@ -9,7 +9,7 @@ use crate::model::{id_starts_with, request_id};
 use crate::output::short_id;
 use crate::provider::named_directory;
 use crate::text::shell::quoted_word;
-use crate::workspace::{self, FindError, Found, KeptCopies, RequestSession};
+use crate::workspace::{self, FindError, Found, KeptCopies, Project, RequestSession};
 use anyhow::anyhow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -78,6 +78,11 @@ impl Env {
             error.hints.iter_mut().for_each(|hint| *hint = with_session(hint, &name, is_open));
         }
         error
+    }
+
+    /// Returns the project in the directory that an argument names, which may not exist any more.
+    pub fn project_named(&self, directory: &Path) -> Project {
+        Project::at(self.disk, &workspace::named_directory(self.disk, &self.directory, directory))
     }
 
     /// Finds the newest session of the project.

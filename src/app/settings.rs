@@ -75,7 +75,6 @@ struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// Returns the policy with these settings applied.
     fn over(&self, policy: ModelPolicy) -> ModelPolicy {
         let mut policy = policy.with(self.permissions.iter().map(|(verb, permission)| (*verb, *permission)));
         policy.commands_per_turn = self.commands_per_turn.unwrap_or(policy.commands_per_turn);
@@ -85,121 +84,132 @@ impl ModelSettings {
     }
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct ProtectSettings {
-    tools: Vec<String>,
-    paths: Vec<String>,
-    patterns: Vec<String>,
-    turns: u32,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct KeepSettings {
-    worth_millionths: Option<f32>,
-    newest_percent: Option<f64>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct BudgetSettings {
-    tokens: Option<u64>,
-    percent: Option<f64>,
-}
-
-/// The optional actions of the client's hooks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Hooks {
-    /// True if a new session receives a summary of the project's last session.
-    pub handoff: bool,
-    /// True if long tool results are shortened before the model sees them.
-    pub reduce_results: bool,
-    /// The size, in tokens, above which they are shortened.
-    pub reduce_over_tokens: u64,
-}
-
-impl Default for Hooks {
-    fn default() -> Hooks {
-        Hooks { handoff: false, reduce_results: false, reduce_over_tokens: 4000 }
-    }
-}
-
-/// The settings for a session that is continued after its prompt cache expired.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ResumeSettings {
-    /// True if the first prompt is held once, with its price.
-    pub ask: bool,
-}
-
-/// The settings for memories within a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct MemorySettings {
-    /// True if hooks and `watch` learn from sessions.
-    pub learn: bool,
-    /// The maximum size of the memories that a new session receives, in tokens; 0 for none.
-    pub session_tokens: usize,
-    /// The maximum size of the memories that a prompt brings, in tokens; 0 for none.
-    pub prompt_tokens: usize,
-    /// True if entries of the model are in use at once; otherwise they are pending.
-    pub trust_model: bool,
-}
-
-impl Default for MemorySettings {
-    fn default() -> MemorySettings {
-        MemorySettings { learn: true, session_tokens: 500, prompt_tokens: 150, trust_model: false }
-    }
-}
-
-/// The settings for the sessions of clients as files. Only those of the user count, because a project must not lose or copy sessions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SessionSettings {
-    pub keep: Keeping,
-}
-
-/// The settings for a local model. Only those of the user count, because a project must not choose where texts are sent.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SidecarSettings {
-    /// The base URL of an OpenAI-compatible server; without it, nothing is asked and nothing is queued.
-    pub url: Option<String>,
-    pub model: String,
-    /// The model that makes vectors for search; none are made without it.
-    pub embedding_model: Option<String>,
-    /// True if the server may be on another machine.
-    pub allow_remote: bool,
-    /// The maximum size of a text that is sent, in characters.
-    pub characters: usize,
-    /// The maximum size of an answer, in tokens of the model.
-    pub tokens: u32,
-    /// The number of requests at the same time.
-    pub at_once: usize,
-    /// The maximum time of a request, in seconds.
-    pub seconds: u32,
-    /// True if the worker yields to other programs.
-    pub low_priority: bool,
-    /// True if it also works without mains power.
-    pub on_battery: bool,
-}
-
-impl Default for SidecarSettings {
-    fn default() -> SidecarSettings {
-        SidecarSettings {
-            url: None,
-            model: "default".to_owned(),
-            embedding_model: None,
-            allow_remote: false,
-            characters: 6_000,
-            tokens: 180,
-            at_once: 1,
-            seconds: 15,
-            low_priority: true,
-            on_battery: false,
+/// Declares the tables of the settings with the defaults of their fields, where these are not empty.
+macro_rules! tables {
+    (=) => { Default::default() };
+    (= $default:expr) => { $default };
+    ($(
+        $(#[$attribute:meta])*
+        $access:vis struct $name:ident {
+            $($(#[$doc:meta])* $shown:vis $field:ident: $type:ty $(= $default:expr)?),* $(,)?
         }
+    )*) => {$(
+        $(#[$attribute])*
+        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        $access struct $name {
+            $($(#[$doc])* $shown $field: $type),*
+        }
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name { $($field: tables!(= $($default)?)),* }
+            }
+        }
+    )*};
+}
+
+tables! {
+    struct ProtectSettings {
+        tools: Vec<String>,
+        paths: Vec<String>,
+        patterns: Vec<String>,
+        turns: u32,
+    }
+
+    struct KeepSettings {
+        worth_millionths: Option<f32>,
+        newest_percent: Option<f64>,
+    }
+
+    struct BudgetSettings {
+        tokens: Option<u64>,
+        percent: Option<f64>,
+    }
+
+    /// The optional actions of the client's hooks.
+    pub struct Hooks {
+        /// True if a new session receives a summary of the project's last session.
+        pub handoff: bool,
+        /// True if long tool results are shortened before the model sees them.
+        pub reduce_results: bool,
+        /// The size, in tokens, above which they are shortened.
+        pub reduce_over_tokens: u64 = 4000,
+    }
+
+    /// The settings for a session that is continued after its prompt cache expired.
+    pub struct ResumeSettings {
+        /// True if the first prompt is held once, with its price.
+        pub ask: bool,
+    }
+
+    /// The settings for memories within a client.
+    pub struct MemorySettings {
+        /// True if hooks and `watch` learn from sessions.
+        pub learn: bool = true,
+        /// The maximum size of the memories that a new session receives, in tokens; 0 for none.
+        pub session_tokens: usize = 500,
+        /// The maximum size of the memories that a prompt brings, in tokens; 0 for none.
+        pub prompt_tokens: usize = 150,
+        /// True if entries of the model are in use at once; otherwise they are pending.
+        pub trust_model: bool,
+    }
+
+    /// The settings for the sessions of clients as files. Only those of the user count, because a project must not lose or copy them.
+    pub struct SessionSettings {
+        pub keep: Keeping,
+    }
+
+    /// The settings for a local model. Only those of the user count, because a project must not choose where texts are sent.
+    pub struct SidecarSettings {
+        /// The base URL of an OpenAI-compatible server; without it, nothing is asked and nothing is queued.
+        pub url: Option<String>,
+        pub model: String = "default".to_owned(),
+        /// The model that makes vectors for search; none are made without it.
+        pub embedding_model: Option<String>,
+        /// True if the server may be on another machine.
+        pub allow_remote: bool,
+        /// The maximum size of a text that is sent, in characters.
+        pub characters: usize = 6_000,
+        /// The maximum size of an answer, in tokens of the model.
+        pub tokens: u32 = 180,
+        /// The number of requests at the same time.
+        pub at_once: usize = 1,
+        /// The maximum time of a request, in seconds.
+        pub seconds: u32 = 15,
+        /// True if the worker yields to other programs.
+        pub low_priority: bool = true,
+        /// True if it also works without mains power.
+        pub on_battery: bool,
+    }
+
+    struct FocusSettings {
+        turns: Option<u32>,
+    }
+
+    struct WatchSettings {
+        /// The user may still be reading an answer.
+        idle_seconds: u64 = 60,
+    }
+
+    struct StaleSettings {
+        turns: Option<u32>,
+        steps: Option<u32>,
+        kinds: KindSettings,
+    }
+
+    /// The kinds that can go stale. Text of the user and the model is excluded, because it defines the task.
+    struct KindSettings {
+        tool_use: Option<PatienceSetting>,
+        tool_result: Option<PatienceSetting>,
+        image: Option<PatienceSetting>,
+        document: Option<PatienceSetting>,
+        attachment: Option<PatienceSetting>,
+    }
+
+    struct LimitSettings {
+        turns: Option<u32>,
+        steps: Option<u32>,
     }
 }
 
@@ -231,62 +241,17 @@ words! {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct FocusSettings {
-    turns: Option<u32>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct WatchSettings {
-    /// The user may still be reading an answer.
-    idle_seconds: u64,
-}
-
-impl Default for WatchSettings {
-    fn default() -> WatchSettings {
-        WatchSettings { idle_seconds: 60 }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct StaleSettings {
-    turns: Option<u32>,
-    steps: Option<u32>,
-    kinds: KindSettings,
-}
-
-/// The kinds that can go stale. Text of the user and the model is excluded, because it defines the task.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct KindSettings {
-    tool_use: Option<PatienceSetting>,
-    tool_result: Option<PatienceSetting>,
-    image: Option<PatienceSetting>,
-    document: Option<PatienceSetting>,
-    attachment: Option<PatienceSetting>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged, expecting = "\"never\" or { turns = …, steps = … }")]
 enum PatienceSetting {
     Never(Never),
     Limits(LimitSettings),
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Never {
     Never,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LimitSettings {
-    turns: Option<u32>,
-    steps: Option<u32>,
 }
 
 impl StaleSettings {
@@ -294,11 +259,11 @@ impl StaleSettings {
         let default = StalenessLimit::default();
         let patience = StalenessLimit { turns: self.turns.unwrap_or(default.turns), steps: self.steps.unwrap_or(default.steps) };
         let kinds = [
-            (BlockKind::ToolUse, self.kinds.tool_use),
-            (BlockKind::ToolResult, self.kinds.tool_result),
-            (BlockKind::Image, self.kinds.image),
-            (BlockKind::Document, self.kinds.document),
-            (BlockKind::Attachment, self.kinds.attachment),
+            (BlockKind::ToolUse, &self.kinds.tool_use),
+            (BlockKind::ToolResult, &self.kinds.tool_result),
+            (BlockKind::Image, &self.kinds.image),
+            (BlockKind::Document, &self.kinds.document),
+            (BlockKind::Attachment, &self.kinds.attachment),
         ];
         kinds.into_iter().fold(StalePolicy::of_all(patience), |policy, (kind, setting)| match setting {
             None => policy,

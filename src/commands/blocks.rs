@@ -5,7 +5,7 @@ use crate::engine::{Analysis, label, lifecycle, stale_reason};
 use crate::model::{
     As, Block, BlockKind, BlockNumber, JsonOf, Level, Media, Outdated, Pin, Role, State, Time, TokenCount, Zone, json_forms,
 };
-use crate::output::table::{Cell, Column, Table, left, rest, right};
+use crate::output::table::{Column, Table, left, rest, right};
 use crate::output::{Paint, Report, Style, age, clip, plural, tokens, unit};
 use crate::provider::without_insertions;
 use schemars::JsonSchema;
@@ -42,7 +42,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// Returns the table of blocks.
 /// Errors: the selector is invalid or names something that does not exist; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandError> {
     let selector = env.selector(&arguments.selector)?;
@@ -52,7 +51,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandE
         .select(reading)?
         .into_iter()
         .filter_map(|number| reading.block(number))
-        .map(|block| BlockRow::new(reading, block))
+        .map(|block| BlockRow::json_of(&(reading, block)))
         .collect();
     let empty = match &arguments.selector[..] {
         [word] if word == "pinned" => "no pinned blocks",
@@ -70,15 +69,87 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandE
     Ok(report)
 }
 
-/// A reason why a block is outdated.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct OutdatedReason {
-    pub reason: Outdated,
-    /// Block that has the current content.
-    pub by: BlockNumber,
-}
-
 json_forms! {
+    /// A block with everything that is known about it except its content.
+    #[schemars(rename = "Block")]
+    BlockRow of (reading, block): (&Analysis, &Block) {
+        /// Block number, from 1 in file order.
+        number: BlockNumber = block.number,
+        role: Role = block.role,
+        kind: BlockKind = block.kind,
+        tool: Option<String> = block.tool.as_ref().map(|tool| tool.name.to_string()),
+        /// Path, command or question given to the tool, or the kind of an attachment.
+        target: String = block.target().to_owned(),
+        /// Short description.
+        label: String = label(block),
+        /// Cost of the block while it is in the window.
+        tokens: TokenCount = block.tokens,
+        /// Size of the content.
+        bytes: u64 = block.bytes,
+        /// Time at which the block was written.
+        #[serde(with = "As::<Option<Time>>")]
+        time: Option<i64> = block.timestamp,
+        /// Turn of the block; 0 before the first prompt.
+        turn: u32 = block.position.turn,
+        /// Response of the model that the block belongs to or precedes.
+        step: u32 = block.position.step,
+        age_turns: u32 = reading.last_turn().saturating_sub(block.position.turn),
+        /// Position in the window.
+        zone: Zone = block.position.zone,
+        /// Estimate of how well models use content at this position, from 0 to 1.
+        relevance: f32 = block.position.relevance,
+        level: Level = block.level,
+        /// Heat, from 0 to 1: how much the block is in use.
+        heat: f32 = block.usefulness.heat,
+        /// Number of later blocks of the agent that refer to the block.
+        references: u32 = block.usefulness.references,
+        last_referenced_turn: Option<u32> = block.usefulness.last_turn,
+        /// Turns since the block was written or last referenced.
+        stale_turns: u32 = block.usefulness.stale_turns,
+        /// Responses of the model since the block was written or last referenced.
+        stale_steps: u32 = block.usefulness.stale_steps,
+        state: State = block.state,
+        /// Reason why the block is stale.
+        stale_reason: Option<String> = stale_reason(block),
+        /// Strongest reason why the block is outdated.
+        outdated: Option<Outdated> = block.usefulness.outdated.map(|(reason, _)| reason),
+        /// Block that has the current content instead.
+        outdated_by: Option<BlockNumber> = block.usefulness.outdated.map(|(_, by)| by),
+        /// All reasons why the block is outdated, the strongest first.
+        outdated_reasons: Vec<OutdatedReason> = JsonOf::json_of(&block.usefulness.reasons),
+        /// Estimated turns without a reference until the block goes stale: 0 if it is stale, null if it never will be.
+        turns_left: Option<u32> = block.usefulness.turns_left,
+        /// Rule of the lifecycle that led to the state.
+        state_rule: &'static str = lifecycle(reading, block).last().map_or("arrived", |rule| rule.name),
+        /// Place where the block is pinned.
+        pin: Option<Pin> = block.pin,
+        /// True if the user focused the block.
+        focused: bool = block.focused,
+        /// True if a person wrote all or a part of it.
+        by_person: bool = !block.words.is_empty(),
+        /// True if the block is a tool result that reports an error.
+        error: bool = block.error,
+        #[serde(flatten, with = "As::<BlockMedia>")]
+        media: Media = block.media.clone(),
+        /// File with the whole content, if the block is a preview.
+        spilled_to: Option<String> = block.spilled_to.as_ref().map(|path| path.to_string()),
+        topic: String = reading.topic(block).to_owned(),
+        keywords: Vec<String> = block.keywords.iter().map(str::to_owned).collect(),
+        /// Beginning of the content.
+        preview: String = block.preview.to_string(),
+        /// Row of the session file, from 0.
+        row: u32 = block.row,
+        /// Index of the block in its row, from 0.
+        index: u32 = block.index,
+    }
+
+    /// A reason why a block is outdated.
+    OutdatedReason of outdated: (Outdated, BlockNumber) {
+        reason: Outdated = outdated.0,
+        /// Block that has the current content.
+        by: BlockNumber = outdated.1,
+    }
+
     /// The contents of a block that are not text.
     BlockMedia of media: Media {
         images: Vec<Image> = JsonOf::json_of(&media.images),
@@ -104,130 +175,6 @@ json_forms! {
         pages: u32 ["pages"] = document.pages,
         /// Size of the file; 0 if it is not in the session.
         bytes: u64 = document.bytes,
-    }
-}
-
-/// A block with everything that is known about it except its content.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Block")]
-pub struct BlockRow {
-    /// Block number, from 1 in file order.
-    pub number: BlockNumber,
-    pub role: Role,
-    pub kind: BlockKind,
-    pub tool: Option<String>,
-    /// Path, command or question given to the tool, or the kind of an attachment.
-    pub target: String,
-    /// Short description.
-    pub label: String,
-    /// Cost of the block while it is in the window.
-    pub tokens: TokenCount,
-    /// Size of the content.
-    pub bytes: u64,
-    /// Time at which the block was written.
-    #[serde(with = "As::<Option<Time>>")]
-    pub time: Option<i64>,
-    /// Turn of the block; 0 before the first prompt.
-    pub turn: u32,
-    /// Response of the model that the block belongs to or precedes.
-    pub step: u32,
-    pub age_turns: u32,
-    /// Position in the window.
-    pub zone: Zone,
-    /// Estimate of how well models use content at this position, from 0 to 1.
-    pub relevance: f32,
-    pub level: Level,
-    /// Heat, from 0 to 1: how much the block is in use.
-    pub heat: f32,
-    /// Number of later blocks of the agent that refer to the block.
-    pub references: u32,
-    pub last_referenced_turn: Option<u32>,
-    /// Turns since the block was written or last referenced.
-    pub stale_turns: u32,
-    /// Responses of the model since the block was written or last referenced.
-    pub stale_steps: u32,
-    pub state: State,
-    /// Reason why the block is stale.
-    pub stale_reason: Option<String>,
-    /// Strongest reason why the block is outdated.
-    pub outdated: Option<Outdated>,
-    /// Block that has the current content instead.
-    pub outdated_by: Option<BlockNumber>,
-    /// All reasons why the block is outdated, the strongest first.
-    pub outdated_reasons: Vec<OutdatedReason>,
-    /// Estimated turns without a reference until the block goes stale: 0 if it is stale, null if it never will be.
-    pub turns_left: Option<u32>,
-    /// Rule of the lifecycle that led to the state.
-    pub state_rule: &'static str,
-    /// Place where the block is pinned.
-    pub pin: Option<Pin>,
-    /// True if the user focused the block.
-    pub focused: bool,
-    /// True if a person wrote all or a part of it.
-    pub by_person: bool,
-    /// True if the block is a tool result that reports an error.
-    pub error: bool,
-    #[serde(flatten, with = "As::<BlockMedia>")]
-    pub media: Media,
-    /// File with the whole content, if the block is a preview.
-    pub spilled_to: Option<String>,
-    pub topic: String,
-    pub keywords: Vec<String>,
-    /// Beginning of the content.
-    pub preview: String,
-    /// Row of the session file, from 0.
-    pub row: u32,
-    /// Index of the block in its row, from 0.
-    pub index: u32,
-}
-
-impl BlockRow {
-    pub fn new(reading: &Analysis, block: &Block) -> BlockRow {
-        BlockRow {
-            number: block.number,
-            role: block.role,
-            kind: block.kind,
-            tool: block.tool.as_ref().map(|tool| tool.name.to_string()),
-            target: block.target().to_owned(),
-            label: label(block),
-            tokens: block.tokens,
-            bytes: block.bytes,
-            time: block.timestamp,
-            turn: block.position.turn,
-            step: block.position.step,
-            age_turns: reading.last_turn().saturating_sub(block.position.turn),
-            zone: block.position.zone,
-            relevance: block.position.relevance,
-            level: block.level,
-            heat: block.usefulness.heat,
-            references: block.usefulness.references,
-            last_referenced_turn: block.usefulness.last_turn,
-            stale_turns: block.usefulness.stale_turns,
-            stale_steps: block.usefulness.stale_steps,
-            state: block.state,
-            stale_reason: stale_reason(block),
-            outdated: block.usefulness.outdated.map(|(reason, _)| reason),
-            outdated_by: block.usefulness.outdated.map(|(_, by)| by),
-            outdated_reasons: block
-                .usefulness
-                .reasons
-                .iter()
-                .map(|(reason, by)| OutdatedReason { reason: *reason, by: *by })
-                .collect(),
-            turns_left: block.usefulness.turns_left,
-            state_rule: lifecycle(reading, block).last().map_or("arrived", |rule| rule.name),
-            pin: block.pin,
-            focused: block.focused,
-            by_person: !block.words.is_empty(),
-            error: block.error,
-            media: block.media.clone(),
-            spilled_to: block.spilled_to.as_ref().map(|path| path.to_string()),
-            topic: reading.topic(block).to_owned(),
-            keywords: block.keywords.iter().map(str::to_owned).collect(),
-            preview: block.preview.to_string(),
-            row: block.row,
-            index: block.index,
-        }
     }
 }
 
@@ -344,27 +291,27 @@ pub fn state_name(state: State) -> &'static str {
     if state == State::Evicted { "not sent" } else { state.name() }
 }
 
-fn cells(style: &Style, block: &BlockRow) -> Vec<Cell> {
+fn cells(style: &Style, block: &BlockRow) -> Vec<String> {
     let name = state_name(block.state);
     let state = match block.state {
-        State::Stale => Cell::new(style, Paint::Warning, name),
-        State::Evicted | State::Archived => Cell::new(style, Paint::Dim, name),
-        _ => Cell::plain(name.to_owned()),
+        State::Stale => style.paint(Paint::Warning, name),
+        State::Evicted | State::Archived => style.paint(Paint::Dim, name),
+        _ => name.to_owned(),
     };
     let mark = if block.error { "!" } else { "" };
     vec![
-        Cell::new(style, Paint::Name, &block.number.to_string()),
-        Cell::plain(short_role(block.role).to_owned()),
-        Cell::plain(clip(&format!("{mark}{}", block.label), style.width)),
-        Cell::plain(tokens(block.tokens)),
-        Cell::plain(block.turn.to_string()),
-        Cell::plain(block.zone.label().to_owned()),
+        style.paint(Paint::Name, &block.number.to_string()),
+        short_role(block.role).to_owned(),
+        clip(&format!("{mark}{}", block.label), style.width),
+        tokens(block.tokens),
+        block.turn.to_string(),
+        block.zone.label().to_owned(),
         state,
-        Cell::plain(block.references.to_string()),
-        Cell::plain(block.turns_left.map(|turns| turns.to_string()).unwrap_or_default()),
-        Cell::plain(block.time.map(|time| age(style.now, time)).unwrap_or_default()),
-        Cell::plain(block.level.name().to_owned()),
-        Cell::plain(clip(&block.topic, TOPIC)),
+        block.references.to_string(),
+        block.turns_left.map(|turns| turns.to_string()).unwrap_or_default(),
+        block.time.map(|time| age(style.now, time)).unwrap_or_default(),
+        block.level.name().to_owned(),
+        clip(&block.topic, TOPIC),
     ]
 }
 

@@ -5,7 +5,7 @@ use crate::app::{CommandError, Env};
 use crate::commands::bulk::{self, BulkSession, Visited};
 use crate::engine::{CHECKS, CheckLimits, Checked, LocatedSecret, Violation, violations};
 use crate::model::{As, json_forms, split_id};
-use crate::output::bulk::table;
+use crate::output::table::{Column, Table, left, right};
 use crate::output::{Form, Paint, Report, Style, clip, plural, printable, short_id, wrap};
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Found, SecretMatch};
@@ -348,7 +348,7 @@ impl CheckReport {
             return String::new();
         }
         sessions.sort_by_key(|session| std::cmp::Reverse(session.findings.len()));
-        let rules: Vec<&str> =
+        let rules: Vec<&'static str> =
             self.rules.iter().copied().filter(|rule| sessions.iter().any(|session| session.count(rule) > 0)).collect();
         let count = |count: usize| if count == 0 { String::new() } else { count.to_string() };
         let mut rows: Vec<Vec<String>> = Vec::new();
@@ -359,8 +359,9 @@ impl CheckReport {
         }
         let sums = rules.iter().map(|rule| count(sessions.iter().map(|session| session.count(rule)).sum()));
         rows.push(["total".to_owned(), plural(sessions.len(), "session")].into_iter().chain(sums).collect());
-        let headings = ["SESSION", "TITLE"].into_iter().chain(rules.iter().map(|rule| rule.trim_start_matches("no-")));
-        table(style, headings, rows, &|column| column > 1) + "\n"
+        let counted = rules.iter().map(|rule| right(rule.trim_start_matches("no-")));
+        let columns: Vec<Column> = [left("SESSION"), left("TITLE")].into_iter().chain(counted).collect();
+        Table::new(style, &columns, rows).spaced().text() + "\n"
     }
 
     fn junit(&self) -> String {

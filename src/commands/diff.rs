@@ -37,7 +37,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if any && arguments.exit_code { Err(CommandError::already_reported()) } else { Ok(()) }
 }
 
-/// Returns the differences.
 /// Errors: there is no such operation or snapshot.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<DiffReport, CommandError> {
     let report = between(env, None, arguments.from.as_deref(), arguments.to.as_deref())?;

@@ -4,8 +4,8 @@ use crate::app::{CommandError, Env};
 use crate::commands::blocks::BlockRow;
 use crate::engine::sidecar::written_by;
 use crate::engine::{self, Explanation, LevelPreview, Referred, Selector, SelectorError, Subject};
-use crate::model::{As, Block, BlockNumber, History, Level, OperationId, OperationKind, State, Time, Zone};
-use crate::output::{Paint, Report, Style, age, amount, clip, padded, plural, printable, tokens};
+use crate::model::{As, Block, BlockNumber, History, JsonOf, Level, OperationId, OperationKind, State, Time, Zone};
+use crate::output::{Paint, Report, Style, ago, amount, clip, padded, plural, printable, tokens};
 use crate::store::Store;
 use crate::workspace::{Aim, DigestFold, PlanError, Scope, SkipReason, Workspace, fold_into_digest, shrink};
 use anyhow::anyhow;
@@ -26,7 +26,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// Returns the explanation.
 /// Errors: no block matches, or more than one; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, CommandError> {
     let selector = env.selector(&arguments.selector)?;
@@ -82,7 +81,7 @@ pub fn of_block(env: &Env, workspace: &Workspace<'_>, number: BlockNumber) -> Re
         },
     };
     Ok(ExplainReport {
-        block: BlockRow::new(reading, block),
+        block: BlockRow::json_of(&(reading, block)),
         explanation: engine::explain(reading, block, &content),
         levels,
         decisions,
@@ -376,7 +375,7 @@ impl ExplainReport {
         }
         for entry in &self.history[before..] {
             let undone = entry.undone_by.map(|by| format!(" (undone by {by})")).unwrap_or_default();
-            let text = format!("{}{undone}, {}: {}", entry.what, since(style, entry.time), entry.command);
+            let text = format!("{}{undone}, {}: {}", entry.what, ago(style.now, entry.time, "now"), entry.command);
             lines.push(row(style, &format!("operation {}", entry.operation), &text));
         }
     }
@@ -385,13 +384,6 @@ impl ExplainReport {
 fn section(style: &Style, lines: &mut Vec<String>, title: &str) {
     lines.push(String::new());
     lines.push(style.paint(Paint::Heading, title));
-}
-
-fn since(style: &Style, time: i64) -> String {
-    match age(style.now, time).as_str() {
-        "now" => "now".to_owned(),
-        age => format!("{age} ago"),
-    }
 }
 
 /// Returns the first significant line of the remaining content; else the names that replace lines; else the text of the marker

@@ -3,10 +3,10 @@
 use crate::app::{CommandError, Env};
 use crate::engine::sidecar::is_written;
 use crate::model::{
-    Actor, As, BlockNumber, Estimated, History, Operation, OperationId, OperationKind, OperationState, Proposal, ProposalStatus,
-    Snapshot, Time, TokenCount, Verb,
+    Actor, As, BlockChange, BlockNumber, Estimated, History, JsonOf, Operation, OperationId, OperationKind, OperationState,
+    Proposal, ProposalStatus, Snapshot, Time, TokenCount, Verb, json_forms,
 };
-use crate::output::bulk::table;
+use crate::output::table::{Column, Table, left, right};
 use crate::output::{Paint, Report, Style, age, clip, plural, printable, tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<LogReport, CommandErro
         (proposals, deferred) = (store.proposals(session.key)?, store.deferred(session.key)?);
     }
     let reverted = history.reverted();
-    let row = |operation: &Operation| LogRow::new(operation, &history, reverted.get(&operation.id).copied());
+    let row = |operation: &Operation| LogRow::json_of(&(operation, &history, reverted.get(&operation.id).copied()));
     let mut operations: Vec<LogRow> = history.operations.iter().chain(&deferred).map(row).collect();
     operations.sort_by_key(|row| std::cmp::Reverse(row.id));
     let turns = TurnActions::collect(found.provider.agent(), &proposals, &history);
@@ -53,75 +53,54 @@ const OTHERS: usize = 38;
 /// Minimum number of columns for a command, on any terminal.
 const NARROWEST: usize = 16;
 
-/// An operation in the log.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Operation")]
-pub struct LogRow {
-    /// Operation number.
-    pub id: OperationId,
-    pub kind: OperationKind,
-    /// Time of the operation.
-    #[serde(with = "As::<Time>")]
-    pub time: i64,
-    pub command: String,
-    /// Origin of the command.
-    pub actor: Actor,
-    /// Changed or marked blocks.
-    pub blocks: Vec<BlockNumber>,
-    pub rows_added: usize,
-    pub rows_removed: usize,
-    /// Tokens of the window before.
-    #[serde(with = "As::<Estimated>")]
-    pub tokens_before: f64,
-    /// Tokens of the window after.
-    #[serde(with = "As::<Estimated>")]
-    pub tokens_after: f64,
-    /// Operation that this one undid.
-    pub inverts: Option<OperationId>,
-    /// Operation that undid this one.
-    pub undone_by: Option<OperationId>,
-    /// Change that an undo or a redo is about.
-    pub about: Option<OperationId>,
-    /// True if it is in force in requests, and is written to the file when the agent program has closed it.
-    pub deferred: bool,
-    /// Origin of texts that a local model wrote; null if rules made all.
-    pub written: Option<String>,
-    /// The parts of the file that it changed apart from blocks and rows.
-    #[serde(skip)]
-    pub only: &'static str,
+json_forms! {
+    /// An operation in the log.
+    #[schemars(rename = "Operation")]
+    LogRow of (operation, history, reverted_by): (&Operation, &History, Option<OperationId>) {
+        /// Operation number.
+        id: OperationId = operation.id,
+        kind: OperationKind = operation.kind,
+        /// Time of the operation.
+        #[serde(with = "As::<Time>")]
+        time: i64 = operation.time,
+        command: String = operation.command.clone(),
+        /// Origin of the command.
+        actor: Actor = operation.actor,
+        /// Changed or marked blocks.
+        blocks: Vec<BlockNumber> = changes(operation).map(|change| change.number).chain(operation.marks.iter().map(|mark| mark.number)).collect(),
+        rows_added: usize = operation.edits.iter().filter(|edit| edit.before.is_none()).count(),
+        rows_removed: usize = operation.edits.iter().filter(|edit| edit.after.is_none()).count(),
+        /// Tokens of the window before.
+        #[serde(with = "As::<Estimated>")]
+        tokens_before: f64 = operation.tokens_before,
+        /// Tokens of the window after.
+        #[serde(with = "As::<Estimated>")]
+        tokens_after: f64 = operation.tokens_after,
+        /// Operation that this one undid.
+        inverts: Option<OperationId> = operation.inverts,
+        /// Operation that undid this one.
+        undone_by: Option<OperationId> = history.undone_by(operation.id).or(*reverted_by),
+        /// Change that an undo or a redo is about.
+        about: Option<OperationId> = std::iter::successors(operation.inverts, |id| history.operation(*id)?.inverts).last(),
+        /// True if it is in force in requests, and is written to the file when the agent program has closed it.
+        deferred: bool = operation.state == OperationState::Deferred,
+        /// Origin of texts that a local model wrote; null if rules made all.
+        written: Option<String> = changes(operation).find(|change| is_written(&change.reason)).map(|change| change.reason.clone()),
+        /// The parts of the file that it changed apart from blocks and rows.
+        #[serde(skip)]
+        only: &'static str = changed_only(operation),
+    }
 }
 
-impl LogRow {
-    /// `reverted_by` is the restore that reverts it.
-    pub fn new(operation: &Operation, history: &History, reverted_by: Option<OperationId>) -> LogRow {
-        let mut about = None;
-        while let Some(id) = about.map_or(operation.inverts, |id| history.operation(id).and_then(|meant| meant.inverts)) {
-            about = Some(id);
-        }
-        let changes = || operation.edits.iter().filter_map(|edit| edit.change.as_ref());
-        let changed = changes().map(|change| change.number);
-        LogRow {
-            id: operation.id,
-            kind: operation.kind,
-            time: operation.time,
-            command: operation.command.clone(),
-            actor: operation.actor,
-            blocks: changed.chain(operation.marks.iter().map(|mark| mark.number)).collect(),
-            rows_added: operation.edits.iter().filter(|edit| edit.before.is_none()).count(),
-            only: match &operation.edits[..] {
-                [] => "–",
-                edits if edits.iter().all(|edit| !edit.slot.is_sent()) => "file",
-                _ => "links",
-            },
-            rows_removed: operation.edits.iter().filter(|edit| edit.after.is_none()).count(),
-            tokens_before: operation.tokens_before,
-            tokens_after: operation.tokens_after,
-            inverts: operation.inverts,
-            undone_by: history.undone_by(operation.id).or(reverted_by),
-            about,
-            written: changes().find(|change| is_written(&change.reason)).map(|change| change.reason.clone()),
-            deferred: operation.state == OperationState::Deferred,
-        }
+fn changes(operation: &Operation) -> impl Iterator<Item = &BlockChange> {
+    operation.edits.iter().filter_map(|edit| edit.change.as_ref())
+}
+
+fn changed_only(operation: &Operation) -> &'static str {
+    match &operation.edits[..] {
+        [] => "–",
+        edits if edits.iter().all(|edit| !edit.slot.is_sent()) => "file",
+        _ => "links",
     }
 }
 
@@ -198,6 +177,8 @@ pub struct LogReport {
     pub turns: Vec<TurnActions>,
 }
 
+const COLUMNS: [Column; 5] = [right("#"), left("WHEN"), right("CHANGED"), left("TOKENS"), left("COMMAND")];
+
 impl Report for LogReport {
     const SCHEMA: &str = "aperture.log/2";
 
@@ -232,8 +213,7 @@ impl Report for LogReport {
             let tokens = if before == after { before } else { format!("{before} → {after}") };
             vec![style.paint(Paint::Name, &row.id.to_string()), age(style.now, row.time), changed(row), tokens, command]
         };
-        let headings = ["#", "WHEN", "CHANGED", "TOKENS", "COMMAND"].into_iter();
-        table(style, headings, self.operations.iter().map(row).collect(), &|column| matches!(column, 0 | 2)) + &asked
+        Table::new(style, &COLUMNS, self.operations.iter().map(row).collect()).spaced().text() + &asked
     }
 }
 

@@ -235,11 +235,8 @@ fn report(workspace: &Workspace<'_>, dry_run: bool, commands: Vec<ObeyedCommand>
 /// Returns the answers to the model's commands for its next prompt, each answer once; `None` if there are none. If the store cannot
 /// be used, a note on standard error reports it.
 pub fn answers(env: &Env) -> Option<String> {
-    let told = take_answers(env).unwrap_or_else(|error| {
-        env.note(&format!("the model does not receive the results of its commands: {:#}", error.source));
-        String::new()
-    });
-    Some(told).filter(|told| !told.is_empty())
+    let told = env.or_note(take_answers(env), "the model does not receive the results of its commands");
+    told.filter(|told| !told.is_empty())
 }
 
 fn take_answers(env: &Env) -> Result<String, CommandError> {

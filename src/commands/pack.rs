@@ -61,7 +61,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// Returns the pack.
 /// Errors: the budget is too small, the query has no words, or the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<PackReport, CommandError> {
     let query = arguments.query.as_deref().map(search::parse).transpose()?;

@@ -373,7 +373,6 @@ impl Request {
         grouped().chain(all.filter(move |name| grouped().all(|shown| shown != *name)))
     }
 
-    /// Returns true if there is a command with this name.
     pub fn has(name: &str) -> bool {
         Request::names().any(|known| known == name)
     }

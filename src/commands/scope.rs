@@ -2,7 +2,7 @@
 
 use super::usage::Day;
 use crate::app::Env;
-use crate::workspace::{self, Project};
+use crate::workspace::Project;
 use jiff::ToSpan;
 use std::path::PathBuf;
 
@@ -26,8 +26,7 @@ pub struct Scope {
 impl Scope {
     /// Returns the project; `None` for every project.
     pub fn project(&self, env: &Env) -> Option<Project> {
-        let project = self.project.as_ref()?;
-        Some(Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)))
+        self.project.as_ref().map(|directory| env.project_named(directory))
     }
 
     /// Returns the first and the last moment, in milliseconds since 1970, UTC; `None` without such an option.

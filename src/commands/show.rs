@@ -3,6 +3,7 @@
 use super::blocks::{BlockRow, state_name};
 use crate::app::{CommandError, Env, refusal};
 use crate::engine::described;
+use crate::model::JsonOf;
 use crate::output::{Form, Paint, Report, Style, printable, time, tokens, unit};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,7 +25,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// Returns the content of the blocks.
 /// Errors: no block matches; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ShowReport, CommandError> {
     Ok(ShowReport { raw: arguments.raw, ..content(env, &arguments.selector)? })
@@ -42,7 +42,8 @@ pub fn content(env: &Env, selectors: &[String]) -> Result<ShowReport, CommandErr
     let contents = workspace.contents(&numbers)?;
     let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {
         let block = workspace.reading.block(*number)?;
-        Some(ShownBlock { block: BlockRow::new(&workspace.reading, block), content: content.sent, readable: content.readable })
+        let block = BlockRow::json_of(&(&workspace.reading, block));
+        Some(ShownBlock { block, content: content.sent, readable: content.readable })
     });
     Ok(ShowReport { blocks: blocks.collect(), raw: false })
 }

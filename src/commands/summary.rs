@@ -9,7 +9,7 @@ use crate::engine::pack::{Source, Sources, contents_of};
 use crate::engine::sidecar::written_by;
 use crate::engine::summary::{Contents, Point, PointKind, SessionSummary, TurnSummary, needed, summarize};
 use crate::engine::{mask, shown};
-use crate::model::{As, Block, BlockKind, BlockNumber, Housekeeping, Role, Time, TurnList};
+use crate::model::{As, Block, BlockKind, BlockNumber, Housekeeping, JsonOf, Role, Time, TurnList};
 use crate::output::{Paint, Report, Style, age, clip, days, padded, plural, printable, times_of_day, wrap};
 use crate::text::cut::one_line;
 use crate::text::shell::quoted_word;
@@ -44,7 +44,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// Returns the summary.
 /// Errors: there is no such turn; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
     let mut workspace = env.open(arguments.session.as_deref())?;
@@ -104,7 +103,7 @@ fn full(workspace: &Workspace<'_>, turn: u32) -> Result<ShowReport, CommandError
     let numbers: Vec<BlockNumber> = reading.turn(turn).map(|turn| turn.blocks.clone()).unwrap_or_default();
     let contents = workspace.masked_contents(&numbers)?;
     let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {
-        let block = BlockRow::new(reading, reading.block(*number)?);
+        let block = BlockRow::json_of(&(reading, reading.block(*number)?));
         Some(ShownBlock { block, content: content.sent, readable: content.readable })
     });
     Ok(ShowReport { blocks: blocks.collect(), raw: false })

@@ -3,7 +3,7 @@
 use crate::app::{CommandError, Env};
 use crate::engine::TimelineRequest;
 use crate::model::Basis;
-use crate::output::table::{Cell, Table, rest, right};
+use crate::output::table::{Table, rest, right};
 use crate::output::{Paint, Report, Style, amount, days, plural, times_of_day, tokens};
 use crate::workspace::Workspace;
 use schemars::JsonSchema;
@@ -89,13 +89,13 @@ impl Report for TimelineReport {
             let bar = style.bar(share, BAR).trim_end().to_owned();
             let border = if request.after_compaction { "|" } else { " " };
             vec![
-                Cell::plain(if is_new { request.turn.to_string() } else { String::new() }),
-                Cell::plain(time),
-                Cell::plain(amount(request.sent_tokens)),
-                Cell::plain(format!("{cached:.0} %")),
-                Cell::plain(tokens(request.output_tokens)),
-                Cell::plain(request.dollars.map_or_else(|| "?".to_owned(), |dollars| format!("{}${dollars:.2}", mark(request)))),
-                Cell::plain(format!("{border}{bar}")),
+                if is_new { request.turn.to_string() } else { String::new() },
+                time,
+                amount(request.sent_tokens),
+                format!("{cached:.0} %"),
+                tokens(request.output_tokens),
+                request.dollars.map_or_else(|| "?".to_owned(), |dollars| format!("{}${dollars:.2}", mark(request))),
+                format!("{border}{bar}"),
             ]
         });
         let mut text = Table::new(style, &columns, rows.collect()).text();

@@ -6,7 +6,7 @@ use crate::commands::usage::check_client;
 use crate::engine::{SessionTopic, TopicCluster, TopicTurn, topic_clusters};
 use crate::model::limits::DAY_MILLISECONDS;
 use crate::model::{As, Basis, Time, TokenCount};
-use crate::output::{Paint, Report, Style, age, clip, padded, plural, short_id, tokens};
+use crate::output::{Paint, Report, Style, age, clip, days, padded, plural, short_id, tokens};
 use crate::text::shell::quoted_word;
 use crate::text::words::stem;
 use crate::workspace::{self, FindError, Listed};
@@ -340,12 +340,8 @@ impl Report for TopicsReport {
 
 impl TopicFound {
     fn figures(&self, style: &Style) -> String {
-        let zone = (style.zone)();
-        let day = |time: i64| {
-            Timestamp::from_millisecond(time)
-                .map_or_else(|_| String::new(), |time| time.to_zoned(zone.clone()).date().to_string())
-        };
-        let days = match (self.first_time.map(day), self.last_time.map(day)) {
+        let day = days(style);
+        let days = match (self.first_time.map(&day), self.last_time.map(&day)) {
             _ if style.width < WIDE => String::new(),
             (Some(first), Some(last)) if first == last => format!("  {first}"),
             (Some(first), Some(last)) => format!("  {first} – {}", shortened(&first, &last)),

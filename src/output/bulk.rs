@@ -1,8 +1,8 @@
+use super::table::{Table, left, right};
 use super::{Paint, Report, Style, amount, bytes, clip, plural, printable};
 use crate::model::{As, Estimated, split_id};
 use crate::text::names::file_name;
 use crate::text::shell::quoted_word;
-use comfy_table::{CellAlignment, Table, presets};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -184,10 +184,10 @@ impl BulkReport {
     /// Returns the table of all sessions except the unchanged ones and those not started.
     fn table(&self, style: &Style, names: &[String], totals: &BulkTotals) -> String {
         let is_export = self.command == "export";
-        let headings: &[&str] = if is_export {
-            &["SESSION", "TITLE", "SIZE", "FILE"]
+        let columns = if is_export {
+            vec![left("SESSION"), left("TITLE"), right("SIZE"), left("FILE")]
         } else {
-            &["SESSION", "TITLE", "BEFORE", "AFTER", "SAVED", "CHANGE"]
+            vec![left("SESSION"), left("TITLE"), right("BEFORE"), right("AFTER"), right("SAVED"), left("CHANGE")]
         };
         let room = style.width.saturating_sub(OTHERS).clamp(TITLE.0, TITLE.1);
         let tokens = |value: Option<f64>| value.map_or_else(String::new, |value| amount(value.round().max(0.0) as u64));
@@ -221,8 +221,7 @@ impl BulkReport {
         } else if totals.written > 1 {
             rows.push(vec!["total".to_owned(), String::new(), bytes(totals.bytes), plural(totals.written, "file")]);
         }
-        let last = headings.len() - 1;
-        table(style, headings.iter().copied(), rows, &|column| (2..last).contains(&column))
+        Table::new(style, &columns, rows).spaced().text()
     }
 
     fn undo(&self, names: &[String]) -> Option<String> {
@@ -237,26 +236,6 @@ impl BulkReport {
             )),
         }
     }
-}
-
-/// Formats a table of sessions.
-pub fn table<'a>(
-    style: &Style,
-    headings: impl Iterator<Item = &'a str>,
-    rows: Vec<Vec<String>>,
-    is_number: &dyn Fn(usize) -> bool,
-) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_header(headings.map(|name| style.paint(Paint::Dim, name)));
-    table.add_rows(rows);
-    for (place, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if is_number(place) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 /// Formats tokens saved: `−4.2k`, or `+120` if the window grows.

@@ -50,6 +50,14 @@ pub fn age(now: jiff::Timestamp, milliseconds: i64) -> String {
     }
 }
 
+/// Formats the time since a moment as `5 min ago`, or as `just` if it is less than a minute.
+pub fn ago(now: jiff::Timestamp, milliseconds: i64, just: &str) -> String {
+    match age(now, milliseconds).as_str() {
+        "now" => just.to_owned(),
+        age => format!("{age} ago"),
+    }
+}
+
 /// Formats a time in the user's time zone: `2026-11-21 14:03:07`.
 pub fn time(style: &Style, milliseconds: i64) -> String {
     times(style, "%Y-%m-%d %H:%M:%S")(milliseconds)
@@ -58,6 +66,11 @@ pub fn time(style: &Style, milliseconds: i64) -> String {
 /// Returns a function that formats a time as the time of day in the user's time zone: `14:03`.
 pub fn times_of_day(style: &Style) -> impl Fn(i64) -> String + use<> {
     times(style, "%H:%M")
+}
+
+/// Formats a time as the time of day in the user's time zone: `14:03:07`.
+pub fn clock_time(style: &Style, milliseconds: i64) -> String {
+    times(style, "%H:%M:%S")(milliseconds)
 }
 
 /// Returns a function that formats the day of a Unix time in milliseconds: `2026-11-22`.

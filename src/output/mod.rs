@@ -19,7 +19,8 @@ pub use change::{ChangeDetail, ChangeReport, MarkedBlock};
 pub use diff::DiffReport;
 pub use error::ErrorReport;
 pub use format::{
-    age, clip, clip_start, days, line, numbered, padded, percent, printable, short_id, time, times_of_day, tokens, wrap,
+    age, ago, clip, clip_start, clock_time, days, line, numbered, padded, percent, printable, short_id, time, times_of_day,
+    tokens, wrap,
 };
 pub use gate::{Clean, Gate};
 pub use pending::PendingChanges;

@@ -1,6 +1,7 @@
 //! Tables whose columns depend on the width of the terminal.
 
 use super::{Paint, Style, clip};
+use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
 /// A column of a table.
@@ -50,37 +51,23 @@ impl Column {
     }
 }
 
-/// A cell: its painted text and its width.
-#[derive(Clone, Debug)]
-pub struct Cell {
-    pub text: String,
-    pub width: usize,
-}
-
-impl Cell {
-    pub fn new(style: &Style, paint: Paint, text: &str) -> Cell {
-        Cell { width: text.width(), text: style.paint(paint, text) }
-    }
-
-    pub fn plain(text: String) -> Cell {
-        Cell { width: text.width(), text }
-    }
-}
-
-/// A table, laid out for a width. The layout is done here because comfy-table takes as long as the rest of a long list.
+/// A table of painted cells, laid out for a width.
 pub struct Table<'a> {
     style: &'a Style,
     columns: &'a [Column],
-    rows: Vec<Vec<Cell>>,
+    /// The cells, each with its width.
+    rows: Vec<Vec<(String, usize)>>,
     /// The shown columns and their widths.
     shown: Vec<(usize, usize)>,
+    gap: &'static str,
 }
 
 impl<'a> Table<'a> {
     /// Lays out rows, which have a cell for each column. As the terminal gets wider, no column gets narrower: the one that takes the
     /// rest waits at the width that it keeps when the next column is shown.
-    pub fn new(style: &'a Style, columns: &'a [Column], mut rows: Vec<Vec<Cell>>) -> Table<'a> {
-        let widest = |place: usize| rows.iter().map(|row| row[place].width).max().unwrap_or(0).max(columns[place].name.len());
+    pub fn new(style: &'a Style, columns: &'a [Column], rows: Vec<Vec<String>>) -> Table<'a> {
+        let mut rows: Vec<Vec<_>> = rows.into_iter().map(|row| row.into_iter().map(measured).collect()).collect();
+        let widest = |place: usize| rows.iter().map(|row| row[place].1).max().unwrap_or(0).max(columns[place].name.len());
         let widths: Vec<usize> = (0..columns.len()).map(widest).collect();
         let is_needed = |place: &usize| matches!(columns[*place].need, Need::Always);
         let taken: usize = (0..columns.len()).filter(is_needed).map(|place| widths[place] + 1).sum();
@@ -103,18 +90,23 @@ impl<'a> Table<'a> {
                 Need::Rest => {
                     let room = room.max(NARROWEST);
                     shown.push((place, widths[place].min(room)));
-                    rows.iter_mut().map(|row| &mut row[place]).filter(|cell| cell.width > room).for_each(|cell| {
-                        *cell = Cell::plain(clip(&cell.text, room));
+                    rows.iter_mut().map(|row| &mut row[place]).filter(|(_, width)| *width > room).for_each(|cell| {
+                        *cell = measured(clip(&uncolored(&cell.0), room));
                     });
                 }
             }
         }
-        Table { style, columns, rows, shown }
+        Table { style, columns, rows, shown, gap: " " }
+    }
+
+    /// Returns the table with two spaces between its columns, for cells of several words.
+    pub fn spaced(self) -> Table<'a> {
+        Table { gap: "  ", ..self }
     }
 
     pub fn heading(&self) -> String {
-        let cells: Vec<Cell> = self.columns.iter().map(|column| Cell::new(self.style, Paint::Dim, column.name)).collect();
-        self.line(&cells)
+        let cells = self.columns.iter().map(|column| measured(self.style.paint(Paint::Dim, column.name)));
+        self.line(&cells.collect::<Vec<_>>())
     }
 
     pub fn row(&self, number: usize) -> String {
@@ -126,17 +118,30 @@ impl<'a> Table<'a> {
         self.rows.iter().fold(self.heading(), |text, cells| text + &self.line(cells))
     }
 
-    fn line(&self, cells: &[Cell]) -> String {
+    fn line(&self, cells: &[(String, usize)]) -> String {
         let mut line = String::new();
         for (place, width) in &self.shown {
-            let cell = &cells[*place];
-            let room = " ".repeat(width.saturating_sub(cell.width));
+            let (text, own) = &cells[*place];
+            let room = " ".repeat(width.saturating_sub(*own));
             let (before, behind) = if self.columns[*place].is_right { (&*room, "") } else { ("", &*room) };
-            line.extend([before, &cell.text, behind, " "]);
+            line.extend([before, text, behind, self.gap]);
         }
         line.truncate(line.trim_end().len());
         line + "\n"
     }
+}
+
+/// Returns a painted text with its width.
+fn measured(text: String) -> (String, usize) {
+    let width = uncolored(&text).width();
+    (text, width)
+}
+
+/// Returns a text without its colours: the sequences of [`Style::paint`].
+fn uncolored(text: &str) -> Cow<'_, str> {
+    let Some((first, rest)) = text.split_once('\u{1b}') else { return Cow::Borrowed(text) };
+    let plain = rest.split('\u{1b}').filter_map(|part| Some(part.split_once('m')?.1));
+    Cow::Owned([first].into_iter().chain(plain).collect())
 }
 
 /// Minimum width of the column that takes the rest.
@@ -161,6 +166,14 @@ pub fn fit(room: usize, optional: impl Iterator<Item = (usize, usize)>) -> (usiz
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_cell_that_is_cut_loses_its_colours() {
+        let style = Style { color: true, width: 16, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC };
+        let row = vec![style.paint(Paint::Name, "a"), style.paint(Paint::Dim, "one two three four")];
+        let table = Table::new(&style, &[const { left("ID") }, const { rest("TITLE") }], vec![row]);
+        assert_eq!(table.row(0), "\u{1b}[36ma\u{1b}[0m  one two thre…\n");
+    }
 
     proptest! {
         #[test]

@@ -8,6 +8,7 @@ mod worker;
 
 use crate::app::{CommandError, Env, SidecarSettings, misuse, refusal};
 use crate::commands::sidecar::{Action, Arguments, SidecarQueueReport, SidecarReport, WorkOptions, queue_all};
+use crate::model::JsonOf;
 use crate::output::plural;
 use crate::store::{SIDECAR_FILE, SidecarStore};
 use client::Client;
@@ -31,7 +32,7 @@ pub fn execute(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let added = if *add { Some(add_all(env)?) } else { None };
             let store = existing(env)?;
             let tasks = store.map(|store| store.queue(limit.unwrap_or(LISTED))).transpose()?.unwrap_or_default();
-            env.print(&SidecarQueueReport::new(tasks, added))
+            env.print(&SidecarQueueReport { added, tasks: JsonOf::json_of(&tasks) })
         }
         Action::Clear { answers } => {
             let (tasks, deleted) =

@@ -226,6 +226,13 @@ fn a_link_stays_a_link_and_a_mode_stays() {
     let outcome = sandbox.run(&["install", "claude-code"]);
     assert_eq!(outcome.code, 1, "a link to nothing is not replaced");
     assert!(link.is_symlink());
+    // One that the user put in the place of a file of `install` is not removed with it.
+    sandbox.text(&["install", "cursor"]);
+    let list = sandbox.home.join(".cursor/mcp.json");
+    fs::rename(&list, &real).unwrap();
+    symlink(&real, &list).unwrap();
+    sandbox.text(&["uninstall", "cursor"]);
+    assert!(list.is_symlink() && fs::read_to_string(&real).unwrap() == "\n");
 }
 
 #[test]

@@ -124,7 +124,6 @@ fn a_kept_copy_is_read_after_the_client_deleted_the_session() {
         let sandbox = Sandbox::of(&home);
         let id = ids(&sandbox).into_iter().next().unwrap();
         let manifest = sandbox.run(&["manifest", &id]).stdout;
-        let transcript = sandbox.text(&["transcript", "-s", &id]);
         assert_eq!(sandbox.run(&["keep"]).code, 0);
         let path = if home.starts_with("gemini") { gemini(&sandbox) } else { sandbox.database() };
         let written = fs::read(&path).unwrap();
@@ -138,9 +137,7 @@ fn a_kept_copy_is_read_after_the_client_deleted_the_session() {
         assert!(found.contains(" --to FILE\n") && !found.contains("&&"), "{found}");
         assert_eq!(sandbox.run(&["keep", "restore", &id, "--to", "copy.jsonl"]).code, 0);
         assert!(sandbox.run(&["manifest", "copy.jsonl"]).stdout.starts_with("[CONTEXT MANIFEST"), "{home}");
-        if home.starts_with("opencode") {
-            assert_eq!(sandbox.text(&["transcript", "-s", "copy.jsonl"]), transcript);
-        } else {
+        if home.starts_with("gemini") {
             assert!(fs::read(sandbox.project.join("copy.jsonl")).unwrap() == written, "each byte of the client is kept");
         }
     }

@@ -1,5 +1,5 @@
 use crate::model::{As, BlockNumber, Time};
-use crate::output::table::{Cell, Column, Table, left, rest, right};
+use crate::output::table::{Column, Table, left, rest, right};
 use crate::output::{Paint, Report, Style, age, clip, plural, printable, short_id, time, wrap};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -129,22 +129,22 @@ impl BlameReport {
         runs
     }
 
-    fn row(&self, style: &Style, run: &BlameRun) -> Vec<Cell> {
+    fn row(&self, style: &Style, run: &BlameRun) -> Vec<String> {
         let lines = if run.first == run.last { run.first.to_string() } else { format!("{}-{}", run.first, run.last) };
         let first = run.lines.iter().find(|line| !line.trim().is_empty()).map_or("", |line| line.trim());
         let first = printable(first).replace(['\n', '\t'], " ");
         let commit = run.commit.as_deref().map(short).unwrap_or_default();
         let Some(edit) = run.edit.and_then(|at| self.edits.get(at)) else {
-            let dim = |text: &str| Cell::new(style, Paint::Dim, text);
+            let dim = |text: &str| style.paint(Paint::Dim, text);
             return vec![dim(&lines), dim("unknown"), dim(""), dim(""), dim(commit), dim(&first)];
         };
         vec![
-            Cell::plain(lines),
-            Cell::new(style, Paint::Name, &short_id(&edit.session)),
-            Cell::plain(age(style.now, edit.time)),
-            Cell::plain(edit.turn.map_or(String::new(), |turn| format!("#{turn}"))),
-            Cell::new(style, Paint::Dim, commit),
-            Cell::plain(first),
+            lines,
+            style.paint(Paint::Name, &short_id(&edit.session)),
+            age(style.now, edit.time),
+            edit.turn.map_or(String::new(), |turn| format!("#{turn}")),
+            style.paint(Paint::Dim, commit),
+            first,
         ]
     }
 

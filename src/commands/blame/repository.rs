@@ -112,7 +112,6 @@ impl<'a> Repository<'a> {
         (names, added.map(|line| line.trim().to_owned()).collect())
     }
 
-    /// Returns the note of a commit; empty if it has none.
     pub fn note(&self, commit: &str) -> String {
         let found = self.git(&["notes", "--ref=aperture", "show", commit]).unwrap_or_default();
         String::from_utf8_lossy(&found).into_owned()

@@ -5,7 +5,7 @@ use crate::app::{self, Env, Keeping, files, project_file, settings_file};
 use crate::commands::install::{self, InstallState};
 use crate::commands::keep;
 use crate::engine::mask;
-use crate::output::{age, bytes, plural};
+use crate::output::{ago, bytes, plural};
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::{EditError, Launch, PROVIDERS, ProviderAdapter, REDIRECTED, Route};
 use crate::store::{KeyMethod, SealState};
@@ -189,10 +189,7 @@ fn sessions(env: &Env) -> Vec<DoctorFinding> {
     for provider in PROVIDERS {
         let own: Vec<_> = report.sessions.iter().filter(|session| session.provider == provider.name()).collect();
         let Some(newest) = own.iter().max_by_key(|session| session.modified_time) else { continue };
-        let since = match age(env.style.now, newest.modified_time).as_str() {
-            "now" => "written just now".to_owned(),
-            age => format!("written {age} ago"),
-        };
+        let since = ago(env.style.now, newest.modified_time, "just now");
         let version = version_of(env, &newest.path);
         let by = if version.is_empty() { String::new() } else { format!(", by {version}") };
         let kept =
@@ -200,7 +197,7 @@ fn sessions(env: &Env) -> Vec<DoctorFinding> {
         let deletion =
             kept.map_or("are not deleted".to_owned(), |days| format!("are deleted after {}", plural(days as usize, "day")));
         let sessions = plural(own.len(), "session");
-        let text = format!("{}: {sessions}, the newest {since}{by}; they {deletion}", provider.agent());
+        let text = format!("{}: {sessions}, the newest written {since}{by}; they {deletion}", provider.agent());
         findings.push(DoctorFinding::good(AREA, text));
         findings.extend(untested(*provider, &version));
         let soon = |left: u32| left <= keep::SOON_DAYS;

@@ -11,7 +11,6 @@ use serde::Serialize;
 #[command(after_help = help_text!("doctor"))]
 pub struct Arguments {}
 
-/// Prints the findings.
 /// Errors: one of them is a problem.
 pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
     let report = DoctorReport { version: env!("CARGO_PKG_VERSION"), findings: examine::findings(env) };

@@ -148,7 +148,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     finish(env, arguments, &path, export.pack()?, ExportReport { session: export.session, ..report })
 }
 
-/// Returns the path of the file to write.
 fn new_file(env: &Env, arguments: &Arguments) -> Result<PathBuf, CommandError> {
     let path = env.directory.join(&arguments.output);
     if !arguments.force && env.disk.identify(&path).is_ok() {

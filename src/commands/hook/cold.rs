@@ -46,5 +46,6 @@ pub(super) fn hold(env: &Env) -> Result<Option<HookReport>, CommandError> {
         return Ok(None);
     }
     store.record_moment(Moment::PromptHeld, session, last)?;
-    Ok(Some(HookReport::held("UserPromptSubmit", format!("{price} To continue as it is, send the prompt again."))))
+    let message = Some(format!("{price} To continue as it is, send the prompt again."));
+    Ok(Some(HookReport { message, is_held: true, ..HookReport::default() }))
 }

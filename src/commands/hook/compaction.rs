@@ -22,13 +22,11 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         return Ok(None);
     }
     let time = env.style.now.strftime("%Y-%m-%d-%H%M%S");
-    let mut workspace = match snapshot::save(env, &env.find(None)?, &format!("before-compaction-{time}")) {
-        Ok((_, workspace)) => workspace,
+    let saved = snapshot::save(env, &env.find(None)?, &format!("before-compaction-{time}"));
+    let mut workspace = match env.or_note(saved, "no snapshot") {
+        Some((_, workspace)) => workspace,
         // The pinned blocks matter more than the snapshot.
-        Err(error) => {
-            env.note(&format!("no snapshot: {:#}", error.source));
-            env.read_as_wanted(env.find(None)?, &|_| false)?
-        }
+        None => env.read_as_wanted(env.find(None)?, &|_| false)?,
     };
     if workspace.reading.session.blocks.iter().any(|block| block.pin.is_some()) {
         // The full analysis is needed to order the pinned blocks by use.
@@ -47,7 +45,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
          after the compaction.\n{}",
         names.join("\n")
     );
-    Ok(Some(HookReport::plain("PreCompact", &text)))
+    Ok(Some(HookReport { plain: true, ..HookReport::context(&text) }))
 }
 
 /// Returns the pinned blocks that a finished compaction dropped and that the client sends in no other form, with their contents;

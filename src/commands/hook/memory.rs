@@ -40,11 +40,9 @@ fn with<T>(env: &Env, payload: &Payload, run: Use<'_, T>) -> Result<Option<T>, C
 }
 
 fn noted<T>(env: &Env, what: &str, done: Result<Option<T>, CommandError>) -> Option<T> {
-    done.unwrap_or_else(|error| {
+    match done {
         // Another process changes the memories: they are learned the next time.
-        if error.kind != ErrorKind::Conflict {
-            env.note(&format!("{what}: {:#}", error.source));
-        }
-        None
-    })
+        Err(error) if error.kind == ErrorKind::Conflict => None,
+        done => env.or_note(done, what).flatten(),
+    }
 }

@@ -107,11 +107,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if ANNOUNCING.contains(&event.name)
         && let Some(message) = session.find(None).ok().and_then(|found| proxied::take_refusal(env, &found.location.id))
     {
-        let report = report.get_or_insert(HookReport::empty(event.name));
+        let report = report.get_or_insert_default();
         report.message = Some(report.message.take().map_or_else(|| message.clone(), |first| format!("{first}\n{message}")));
     }
     match report {
-        Some(report) => env.print(&report),
+        Some(report) => env.print(&HookReport { event: event.name, ..report }),
         None => Ok(()),
     }
 }

@@ -22,19 +22,14 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     }
     let mut parts = if payload.has_session(env) { of_session(env, payload)? } else { Vec::new() };
     parts.extend(memory::for_prompt(env, payload));
-    Ok(joined(&parts))
+    Ok((!parts.is_empty()).then(|| HookReport::context(&parts.join("\n\n"))))
 }
 
 fn of_session(env: &Env, payload: &Payload) -> Result<Vec<String>, CommandError> {
     let found = env.find(None)?;
     // The file may now contain commands that it did not contain when the model stopped.
-    let answers = match obey::obey(env) {
-        Ok(_) => obey::answers(env),
-        Err(error) => {
-            env.note(&format!("the model's commands were not executed: {:#}", error.source));
-            None
-        }
-    };
+    let obeyed = env.or_note(obey::obey(env), "the model's commands were not executed");
+    let answers = obeyed.and_then(|_| obey::answers(env));
     // The full analysis is needed only for the manifest, which is sent once.
     let mut workspace = env.read_as_wanted(found.clone(), &|_| false)?;
     let mut parts: Vec<String> = answers.into_iter().collect();
@@ -58,9 +53,7 @@ fn of_session(env: &Env, payload: &Payload) -> Result<Vec<String>, CommandError>
     }
     parts.extend(selection::since_last_turn(&workspace));
     let mut live = LiveChanges::read(env, &found, Some(&reading.session))?;
-    if let Err(error) = live.settle_closed(env, &workspace.history) {
-        env.note(&format!("the loaded changes are not recorded: {:#}", error.source));
-    }
+    env.or_note(live.settle_closed(env, &workspace.history), "the loaded changes are not recorded");
     parts.extend(told_changes(&workspace.history, &live, since, &found.location.id));
     Ok(parts)
 }
@@ -111,8 +104,4 @@ fn lasting<'a>(operations: &[&'a Operation]) -> Vec<&'a Operation> {
     }
     lasting.reverse();
     lasting
-}
-
-fn joined(parts: &[String]) -> Option<HookReport> {
-    (!parts.is_empty()).then(|| HookReport::context("UserPromptSubmit", &parts.join("\n\n")))
 }

@@ -11,7 +11,7 @@ const LONGEST: usize = 9_900;
 const CUT: &str = "\n[truncated; for the rest: aperture manifest, aperture show]";
 
 /// The answer to an event of an agent program.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct HookReport {
     /// The name of the event that the client sent.
     pub event: &'static str,
@@ -25,33 +25,13 @@ pub struct HookReport {
     pub is_held: bool,
     /// True if the client reads the answer as plain text.
     #[serde(skip)]
-    plain: bool,
+    pub plain: bool,
 }
 
 impl HookReport {
-    /// Returns an answer with additional context for the model.
-    pub fn context(event: &'static str, text: &str) -> HookReport {
-        HookReport { event, context: Some(limited(text)), output: None, message: None, is_held: false, plain: false }
-    }
-
-    /// Returns an answer that the client reads as plain text.
-    pub fn plain(event: &'static str, text: &str) -> HookReport {
-        HookReport { event, context: Some(limited(text)), output: None, message: None, is_held: false, plain: true }
-    }
-
-    /// Returns an answer without a context.
-    pub fn empty(event: &'static str) -> HookReport {
-        HookReport { event, context: None, output: None, message: None, is_held: false, plain: false }
-    }
-
-    /// Returns an answer that holds the prompt and tells the person why.
-    pub fn held(event: &'static str, reason: String) -> HookReport {
-        HookReport { message: Some(reason), is_held: true, ..HookReport::empty(event) }
-    }
-
-    /// Returns an answer that replaces the output of a tool.
-    pub fn output(event: &'static str, output: Value) -> HookReport {
-        HookReport { event, context: None, output: Some(output), message: None, is_held: false, plain: false }
+    /// Returns an answer with additional context for the model; the event is added when it is printed.
+    pub fn context(text: &str) -> HookReport {
+        HookReport { context: Some(limited(text)), ..HookReport::default() }
     }
 }
 

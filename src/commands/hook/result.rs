@@ -43,7 +43,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         *text = short;
         shortened = true;
     }
-    Ok(shortened.then(|| HookReport::output("PostToolUse", output)))
+    Ok(shortened.then(|| HookReport { output: Some(output), ..HookReport::default() }))
 }
 
 /// Writes a text to a file, readable only by the user.

@@ -28,10 +28,8 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     }
     if let Some(workspace) = workspace {
         // A compaction does not read the file.
-        if payload.source.as_deref() != Some("compact")
-            && let Err(error) = pending::record_loaded(env, &workspace)
-        {
-            env.note(&format!("the loaded changes are not recorded: {:#}", error.source));
+        if payload.source.as_deref() != Some("compact") {
+            env.or_note(pending::record_loaded(env, &workspace), "the loaded changes are not recorded");
         }
         if payload.source.as_deref() == Some("resume") && !env.holds_cold_prompts {
             price = cold::price(env, &workspace);
@@ -41,9 +39,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         let behind = payload.source.as_deref() == Some("compact") && !is_cut(&workspace.reading);
         if !behind {
             // If that cannot be recorded, the manifest is sent again with the next prompt for which it can.
-            if let Err(error) = told::remember(env, &workspace) {
-                env.note(&format!("the sent manifest is not recorded: {:#}", error.source));
-            }
+            env.or_note(told::remember(env, &workspace), "the sent manifest is not recorded");
             parts.push(manifest::detailed(env, &workspace).text(&env.style));
         }
         parts.push(InstructionsReport::commands(&env.model));
@@ -61,9 +57,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
             parts.extend(handoff(env)?);
         }
     }
-    let mut report = HookReport::context("SessionStart", &parts.join("\n"));
-    report.message = price;
-    Ok(Some(report))
+    Ok(Some(HookReport { message: price, ..HookReport::context(&parts.join("\n")) }))
 }
 
 /// Registers the session in the store. Errors are only printed as notes.
@@ -71,9 +65,7 @@ fn register(env: &Env, payload: &Payload, workspace: Option<&Workspace<'_>>) {
     let Some(path) = &payload.transcript_path else { return };
     // A compaction happens in the middle of a turn.
     let in_turn = payload.source.as_deref() == Some("compact");
-    if let Err(error) = obey::register(env, path, workspace, in_turn) {
-        env.note(&format!("the session is not registered: {:#}", error.source));
-    }
+    env.or_note(obey::register(env, path, workspace, in_turn), "the session is not registered");
 }
 
 /// Returns true if a compaction boundary follows the last message of the assistant.

@@ -150,7 +150,7 @@ fn removals(env: &Env, pieces: &[Piece], made: &Made) -> Result<Vec<FileChange>,
         let after = after.map_err(|error| refused(error, path, None))?;
         let foreign = matches!(kind, Kind::Whole(..)) && after == before;
         let taken = if foreign { vec!["the file"] } else { Vec::new() };
-        let gone = after == NO_FILE && before != NO_FILE && !files::is_link(path) && made.has_file(path);
+        let gone = after == NO_FILE && before != NO_FILE && made.has_file(path);
         let parts = kind.parts(&before);
         files.push(FileChange::new(path, parts, Some(before), (!gone).then_some(after), taken));
     }

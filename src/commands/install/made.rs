@@ -39,9 +39,9 @@ impl Made {
         }
     }
 
-    /// Returns true if a file was created by `install`. Without a list, every file counts as created.
+    /// Returns true if a file was created by `install`. Without a list, every file counts as created; a link never does.
     pub fn has_file(&self, path: &Path) -> bool {
-        self.paths.as_ref().is_none_or(|paths| paths.contains(path))
+        !files::is_link(path) && self.paths.as_ref().is_none_or(|paths| paths.contains(path))
     }
 
     /// Returns true if a directory was created by `install`. Without a list, a directory counts if it or one of its ancestors is

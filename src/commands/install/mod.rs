@@ -69,7 +69,6 @@ pub enum Target<C: clap::Args, M: clap::Args, G: clap::Args> {
     GitHook(G),
 }
 
-/// Installs, or reports missing parts.
 /// Errors: an existing file cannot be read, changed or written.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.into {

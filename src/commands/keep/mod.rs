@@ -11,7 +11,7 @@ use crate::commands::change::pipeline::expect_changeable;
 use crate::fsio::Identity;
 use crate::model::{Address, request_id};
 use crate::text::shell::quoted_word;
-use crate::workspace::{self, CopyState, Found, KeepError, KeptCopies, Project, Restoration, RestoredState};
+use crate::workspace::{self, CopyState, Found, KeepError, KeptCopies, Restoration, RestoredState};
 use report::{KeptRow, KeptSession, RestoredRow};
 use std::collections::HashSet;
 use std::io::Read;
@@ -225,7 +225,7 @@ fn selected(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError
     }
     let mut found = workspace::find_all(env.disk, &env.places, &mut |path, error| env.note_skipped(path, &error));
     if let Some(directory) = &arguments.project {
-        let project = Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, directory));
+        let project = env.project_named(directory);
         found.retain(|(found, _)| project.holds(env.disk, found, workspace::stated(env.disk, found).as_deref()));
     }
     let main: HashSet<String> =
@@ -271,9 +271,7 @@ pub fn keep_session(env: &Env, found: &Found) -> Result<(), CommandError> {
 pub fn keep_in_background(env: &Env, session: Option<&Path>) {
     let path = session.and_then(Path::to_str);
     let words = path.map_or(vec!["keep", "--all"], |path| vec!["keep", "--", path]);
-    if let Err(error) = env.start_again(&words) {
-        env.note(&format!("the sessions are not kept: {:#}", error.source));
-    }
+    env.or_note(env.start_again(&words), "the sessions are not kept");
 }
 
 fn list(env: &Env) -> Result<KeepListReport, CommandError> {

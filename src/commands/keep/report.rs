@@ -1,5 +1,5 @@
 use crate::model::{As, Time};
-use crate::output::table::{Cell, Column, Table, left, rest, right};
+use crate::output::table::{Column, Table, left, rest, right};
 use crate::output::{Paint, Report, Style, age, bytes, clip, percent, plural, printable, short_id};
 use crate::provider::by_name;
 use crate::text::shell::quoted_word;
@@ -117,12 +117,12 @@ impl Report for KeepListReport {
             let paint = if copy.state == CopyState::Only { Paint::Warning } else { Paint::Dim };
             let older = if copy.older > 0 { format!(" +{}", copy.older) } else { String::new() };
             vec![
-                Cell::plain(age(style.now, copy.last_written_time)),
-                Cell::new(style, Paint::Name, &short_id(&copy.session)),
-                Cell::plain(copy.provider.split('-').next().unwrap_or_default().to_owned()),
-                Cell::new(style, paint, &format!("{}{older}", copy.state)),
-                Cell::plain(bytes(copy.kept_bytes)),
-                Cell::plain(clip(&copy.title, style.width)),
+                age(style.now, copy.last_written_time),
+                style.paint(Paint::Name, &short_id(&copy.session)),
+                copy.provider.split('-').next().unwrap_or_default().to_owned(),
+                style.paint(paint, &format!("{}{older}", copy.state)),
+                bytes(copy.kept_bytes),
+                clip(&copy.title, style.width),
             ]
         };
         let mut text = Table::new(style, &COLUMNS, self.copies.iter().map(row).collect()).text();

@@ -2,7 +2,7 @@
 
 use crate::app::{CommandError, Env, Keeping};
 use crate::model::{As, Time};
-use crate::output::table::{Cell, Column, Table, left, rest, right};
+use crate::output::table::{Column, Table, left, rest, right};
 use crate::output::{Paint, Report, Style, bytes, clip, plural, short_id};
 use crate::provider::PROVIDERS;
 use crate::workspace::{self, CopyState, FindError, Found, days_left};
@@ -159,7 +159,7 @@ impl Report for KeepStatusReport {
             from = until.saturating_add(1);
         }
         rows.push(group("never", self.sessions.iter().filter(|session| session.days_left.is_none()).collect(), &is_kept));
-        let rows: Vec<Vec<Cell>> = rows.into_iter().flatten().collect();
+        let rows: Vec<Vec<String>> = rows.into_iter().flatten().collect();
         if !rows.is_empty() {
             text.push_str(&Table::new(style, &COLUMNS, rows).text());
         }
@@ -194,9 +194,8 @@ impl Report for KeepStatusReport {
     }
 }
 
-fn group(name: &str, sessions: Vec<&ExpiringSession>, is_kept: &dyn Fn(&&ExpiringSession) -> bool) -> Option<Vec<Cell>> {
+fn group(name: &str, sessions: Vec<&ExpiringSession>, is_kept: &dyn Fn(&&ExpiringSession) -> bool) -> Option<Vec<String>> {
     let lost = sessions.iter().filter(|session| !is_kept(session)).count();
     let size: u64 = sessions.iter().map(|session| session.bytes).sum();
-    let cells = [name.to_owned(), sessions.len().to_string(), lost.to_string(), bytes(size)];
-    (!sessions.is_empty()).then(|| cells.map(Cell::plain).to_vec())
+    (!sessions.is_empty()).then(|| vec![name.to_owned(), sessions.len().to_string(), lost.to_string(), bytes(size)])
 }

@@ -6,6 +6,7 @@ use super::run::{Memories, problems, word};
 use crate::app::{CommandError, misuse, refusal};
 use crate::memory::{MemoryError, MemoryProject, Tree, worked_files};
 use crate::model::MemoryScope;
+use crate::output::plural;
 use crate::workspace::{absolute, named_directory};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
     }
     (report.operation, report.changes) = (updated.operation, updated.changes);
     if entries > 0 {
-        let count = if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
+        let count = plural(entries, "entry");
         report.hints.push(format!("{count} copied; the old tree stays in {}", place.directory.display()));
     }
     memories.print(report)
@@ -127,7 +128,6 @@ pub fn offer(memories: &Memories<'_>) -> Option<String> {
         .iter()
         .filter_map(|(directory, sessions)| Some((directory, sessions, missing(directory).filter(|count| *count > 0)?)));
     let (directory, _, count) = found.filter(|(_, sessions, _)| is_here(sessions)).max_by_key(|(.., count)| *count)?;
-    let entries = if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
-    let (name, command) = (directory.display(), word(directory));
+    let (name, command, entries) = (directory.display(), word(directory), plural(count, "entry"));
     Some(format!("this project was probably {name} before; to take over {entries}: aperture memory move {command}"))
 }

@@ -73,9 +73,7 @@ impl Learning {
         let asking = asking_session(env);
         let files = self.files.iter().filter(|(found, _)| asking.as_ref() != Some(&found.location.id));
         let mut sources: Vec<Source> = files.map(|(found, identity)| Source::new(found.clone(), *identity)).collect();
-        if let Err(error) = restore_originals(env, &mut sources) {
-            env.note(&format!("only the current content of the sessions is searched: {:#}", error.source));
-        }
+        env.or_note(restore_originals(env, &mut sources), "only the current content of the sessions is searched");
         let id = |source: &Source| source.session().map(|found| found.location.id.clone()).unwrap_or_default();
         let (session_of, is_wanted) = (|source: usize| id(&sources[source]), |_| true);
         let now = env.style.now.as_millisecond();

@@ -97,9 +97,7 @@ impl<'a> LiveMemories<'a> {
                 }
                 Ok(())
             };
-            if let Err(error) = record() {
-                env.note(&format!("the sent memories are not recorded: {:#}", error.source));
-            }
+            env.or_note(record(), "the sent memories are not recorded");
         }
     }
 

@@ -4,8 +4,8 @@ use super::report::{MemoryChangeReport, MemoryDiffReport, MemoryLogReport, Memor
 use super::run::{Memories, SCOPES, changed};
 use crate::app::CommandError;
 use crate::engine::memory::ChangeKind;
-use crate::memory::{MemoryError, changes_of, undone_by};
-use crate::model::{MemoryOperation, MemoryScope};
+use crate::memory::MemoryError;
+use crate::model::{JsonOf, MemoryOperation, MemoryScope};
 use std::cmp::Reverse;
 
 /// Lists the operations on both trees, newest first.
@@ -15,27 +15,12 @@ pub fn run(memories: &Memories<'_>, limit: usize) -> Result<(), CommandError> {
         for scope in SCOPES {
             memories.read(scope)?;
             let operations = store.memory_operations(&memories.place(scope).key(memories.env.disk), usize::MAX)?;
-            rows.extend(operations.iter().take(limit).map(|operation| row(operation, &operations, scope)));
+            rows.extend(operations.iter().take(limit).map(|operation| MemoryLogRow::json_of(&(operation, &*operations, scope))));
         }
     }
     rows.sort_by_key(|row| Reverse(row.id));
     rows.truncate(limit);
     memories.env.print(&MemoryLogReport { operations: rows })
-}
-
-fn row(operation: &MemoryOperation, operations: &[MemoryOperation], scope: MemoryScope) -> MemoryLogRow {
-    let changed = operation.changes.iter().filter(|change| change.before != change.after);
-    MemoryLogRow {
-        id: operation.id,
-        time: operation.time,
-        command: operation.command.clone(),
-        actor: operation.actor,
-        scope,
-        changes: changes_of(operation, scope),
-        files: changed.map(|change| change.path.clone()).collect(),
-        inverts: operation.inverts,
-        undone_by: undone_by(operations, operation.id),
-    }
 }
 
 /// Shows the file changes made by an operation: the given one, or the newest.

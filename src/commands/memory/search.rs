@@ -20,7 +20,6 @@ pub fn run(memories: &Memories<'_>, arguments: &SearchArguments) -> Result<(), C
     memories.env.print(&report)
 }
 
-/// Returns what matches a query.
 /// Errors: the query has no words, or a tree cannot be read.
 pub fn report(
     memories: &Memories<'_>,

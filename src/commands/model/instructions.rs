@@ -14,7 +14,6 @@ pub struct InstructionsReport {
 }
 
 impl InstructionsReport {
-    /// The commands that the model can write, for blocks of its session.
     pub const COMMANDS: &str = "\
 aperture keeps the memory of this session. Blocks of it are named by numbers (#12), ranges (3..9) and words such as stale or
 tool(Read). [@12 | …] is what is left of block 12. You may write, each on a line of its own: @expand(12) @recall(12) @recall(\"query\") @recall(turns 3..5, summary)

@@ -1,8 +1,8 @@
 use super::forms::{PassedRequest, RunningProxy};
 use crate::commands::status::{degraded, unapplied};
 use crate::model::{As, BilledTokens, OperationId};
-use crate::output::bulk::table;
-use crate::output::{Paint, Report, Style, age, amount, bytes, clip, padded, plural, printable, short_id, time};
+use crate::output::table::{Column, Table, left, right};
+use crate::output::{Paint, Report, Style, age, ago, amount, bytes, clip, padded, plural, printable, short_id, time};
 use crate::wire::RequestStage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -185,10 +185,7 @@ impl Report for ProxyStatusReport {
         }
         let state = if proxy.stopping { "stopping" } else { "listening" };
         let address = style.paint(Paint::Name, &proxy.address);
-        let started = match age(style.now, proxy.started).as_str() {
-            "now" => "just now".to_owned(),
-            age => format!("{age} ago"),
-        };
+        let started = ago(style.now, proxy.started, "just now");
         let mut text = format!("{state} on {address}, started {started} (process {})\n", proxy.process);
         let upstream = proxy.upstream.as_deref().unwrap_or("by the path and the headers of each request");
         text.push_str(&format!("upstream   {}\n", printable(upstream)));
@@ -257,9 +254,9 @@ impl Report for ProxyRequestsReport {
             ];
             shown.iter().map(|place| cells[*place].clone()).collect()
         };
-        let headings = shown.iter().map(|place| names[*place]);
-        let is_figure = |column: usize| matches!(shown[column], 0 | 5..=11);
-        let mut text = table(style, headings, self.requests.iter().map(row).collect(), &is_figure);
+        let column = |place: &usize| if matches!(place, 0 | 5..=11) { right(names[*place]) } else { left(names[*place]) };
+        let columns: Vec<Column> = shown.iter().map(column).collect();
+        let mut text = Table::new(style, &columns, self.requests.iter().map(row).collect()).spaced().text();
         let newest = self.requests.last().map(|request| request.number).unwrap_or_default();
         text.push_str(&style.line(Paint::Dim, &format!("to explain one: aperture proxy explain {newest}")));
         text

@@ -149,7 +149,6 @@ pub struct Redaction {
     pub left: Vec<String>,
 }
 
-/// Redacts the selected blocks.
 /// Errors: as for the plan, the session and the store.
 pub fn redact(env: &Env, arguments: &Arguments) -> Result<Redaction, CommandError> {
     let selector = (!arguments.selector.is_empty()).then(|| env.selector(&arguments.selector)).transpose()?;

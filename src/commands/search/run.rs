@@ -45,7 +45,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
 }
 
-/// Returns what a search finds.
 /// Errors: as [`report`]; nothing matches.
 pub fn found(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandError> {
     let report = report(env, arguments)?;
@@ -107,7 +106,6 @@ fn skip(env: &Env, path: &Path, error: &std::io::Error) {
     env.note(&format!("skipped {}: {error}", path.display()));
 }
 
-/// Returns what a search finds.
 /// Errors: the query has no words or a wrong field, there is no session, or the index cannot be kept in memory.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandError> {
     report_with(env, arguments, None)
@@ -477,7 +475,6 @@ fn hide_named(env: &Env, source: &Source, session: &mut SessionFound) {
     }
 }
 
-/// Returns the command that continues a session.
 fn continuation(env: &Env, listed: &Listed, SessionFound { session, name, project, .. }: &SessionFound) -> String {
     let resume = listed.found.provider.resume_command(session);
     let is_here = listed.directory() == Some(&env.directory) || !env.is_directory(Path::new(project));

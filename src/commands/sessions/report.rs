@@ -1,57 +1,66 @@
-use crate::model::{As, Time, TokenCount};
-use crate::output::table::{Cell, Column, Table, left, rest, right};
+use super::run::{capacity, percent};
+use crate::app::Env;
+use crate::model::{As, Time, TokenCount, json_forms};
+use crate::output::table::{Column, Table, left, rest, right};
 use crate::output::{Paint, Report, Style, age, bytes, clip, short_id, tokens};
 use crate::text::names::file_name;
+use crate::workspace::Listed;
 use schemars::JsonSchema;
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr;
+use std::collections::BTreeSet;
 
-/// A session in the list.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Session")]
-pub struct SessionRow {
-    /// Provider, such as `claude-code`.
-    pub provider: &'static str,
-    /// Session id.
-    pub id: String,
-    pub path: String,
-    /// Project: the directory in which the session began.
-    pub project: String,
-    /// Title, or the first prompt.
-    pub title: String,
-    /// Labels of its topics, the one with the most tokens first; null without `--topics`.
-    pub topics: Option<Vec<String>>,
-    /// Model of the last response.
-    pub model: String,
-    /// Time of the newest row, or of the last change of the file if no row has a time.
-    #[serde(with = "As::<Time>")]
-    pub last_written_time: i64,
-    /// Time of the last change of the file.
-    #[serde(with = "As::<Time>")]
-    pub modified_time: i64,
-    /// Tokens of the last request and its response; an estimate if something came after them or the file has only the start of an output.
-    pub tokens: TokenCount,
-    /// Size of the window.
-    pub capacity_tokens: u64,
-    /// Share of the window that is in use.
-    pub percent: f64,
-    /// Size of the file.
-    pub bytes: u64,
-    /// Number of prompts.
-    pub turns: u32,
-    /// Number of responses of the model.
-    pub steps: u32,
-    pub compactions: u32,
-    /// Output tokens of all responses; an estimate if the file records only the start of some.
-    pub output_tokens: TokenCount,
-    /// True if a running agent program has the session open.
-    pub open: bool,
-    /// True if it is the session of a subagent.
-    pub subagent: bool,
-    /// True if the file is the kept copy of a session that no longer has a file of its own.
-    pub kept: bool,
-    /// Days until the agent program deletes the file; null if it does not.
-    pub days_left: Option<u32>,
+json_forms! {
+    /// A session in the list.
+    #[schemars(rename = "Session")]
+    SessionRow of (env, listed, open): (&Env, &Listed, &BTreeSet<String>) {
+        /// Provider, such as `claude-code`.
+        provider: &'static str = listed.found.provider.name(),
+        /// Session id.
+        id: String = listed.found.location.id.clone(),
+        path: String = listed.found.path.display().to_string(),
+        /// Project: the directory in which the session began.
+        project: String = project(listed).to_owned(),
+        /// Title, or the first prompt.
+        title: String = listed.totals.title.clone(),
+        /// Labels of its topics, the one with the most tokens first; null without `--topics`.
+        topics: Option<Vec<String>> = None,
+        /// Model of the last response.
+        model: String = listed.totals.model.to_string(),
+        /// Time of the newest row, or of the last change of the file if no row has a time.
+        #[serde(with = "As::<Time>")]
+        last_written_time: i64 = listed.last_written(),
+        /// Time of the last change of the file.
+        #[serde(with = "As::<Time>")]
+        modified_time: i64 = (listed.identity.modified / 1_000_000) as i64,
+        /// Tokens of the last request and its response; an estimate if something came after them or the file has only the start of an
+        /// output.
+        tokens: TokenCount = TokenCount::billed(listed.totals.window_tokens, listed.totals.moved_on || listed.totals.output_estimated),
+        /// Size of the window.
+        capacity_tokens: u64 = capacity(env, listed),
+        /// Share of the window that is in use.
+        percent: f64 = percent(env, listed),
+        /// Size of the file.
+        bytes: u64 = listed.identity.bytes,
+        /// Number of prompts.
+        turns: u32 = listed.totals.turns,
+        /// Number of responses of the model.
+        steps: u32 = listed.totals.steps,
+        compactions: u32 = listed.totals.compactions,
+        /// Output tokens of all responses; an estimate if the file records only the start of some.
+        output_tokens: TokenCount = TokenCount::billed(listed.totals.output_tokens, listed.totals.output_estimated),
+        /// True if a running agent program has the session open.
+        open: bool = open.contains(&listed.found.location.id),
+        /// True if it is the session of a subagent.
+        subagent: bool = listed.found.location.subagent,
+        /// True if the file is the kept copy of a session that no longer has a file of its own.
+        kept: bool = false,
+        /// Days until the agent program deletes the file; null if it does not.
+        days_left: Option<u32> = None,
+    }
+}
+
+fn project(listed: &Listed) -> &str {
+    if listed.totals.directory.is_empty() { &listed.found.location.project } else { &listed.totals.directory }
 }
 
 /// The sessions on this machine.
@@ -112,26 +121,23 @@ const CLIENT: usize = 6;
 const PROJECT: usize = 16;
 const MODEL: usize = 14;
 
-fn cells(style: &Style, session: &SessionRow) -> Vec<Cell> {
-    let mut age_cell = if session.open { Cell::new(style, Paint::Good, "●") } else { Cell::plain(" ".to_owned()) };
-    let age = age(style.now, session.last_written_time);
-    age_cell.width += age.width();
-    age_cell.text.push_str(&age);
+fn cells(style: &Style, session: &SessionRow) -> Vec<String> {
+    let mark = if session.open { style.paint(Paint::Good, "●") } else { " ".to_owned() };
     let full = match session.percent {
         80.0.. => Paint::Bad,
         60.0.. => Paint::Warning,
         _ => Paint::Dim,
     };
     vec![
-        age_cell,
-        Cell::new(style, Paint::Name, &short_id(&session.id)),
-        Cell::plain(clip(session.provider.split('-').next().unwrap_or_default(), CLIENT)),
-        Cell::plain(clip(file_name(&session.project), PROJECT)),
-        Cell::plain(tokens(session.tokens)),
-        Cell::new(style, full, &format!("{:.0} %", session.percent)),
-        Cell::plain(session.turns.to_string()),
-        Cell::plain(bytes(session.bytes)),
-        Cell::plain(clip(short_model(&session.model), MODEL)),
+        mark + &age(style.now, session.last_written_time),
+        style.paint(Paint::Name, &short_id(&session.id)),
+        clip(session.provider.split('-').next().unwrap_or_default(), CLIENT),
+        clip(file_name(&session.project), PROJECT),
+        tokens(session.tokens),
+        style.paint(full, &format!("{:.0} %", session.percent)),
+        session.turns.to_string(),
+        bytes(session.bytes),
+        clip(short_model(&session.model), MODEL),
         title(style, session),
     ]
 }
@@ -140,16 +146,16 @@ fn cells(style: &Style, session: &SessionRow) -> Vec<Cell> {
 const SOON: u32 = 7;
 
 /// Returns the cell of the title, after a mark if the file of the session is gone or will soon be.
-fn title(style: &Style, session: &SessionRow) -> Cell {
+fn title(style: &Style, session: &SessionRow) -> String {
     let topics = session.topics.as_ref().filter(|topics| !topics.is_empty()).map(|topics| topics.join(" · "));
     let title = clip(topics.as_ref().unwrap_or(&session.title), style.width);
     let mark = match session.days_left {
         _ if session.kept => "kept".to_owned(),
         Some(days) if days <= SOON => format!("{days} d left"),
-        _ => return Cell::plain(title),
+        _ => return title,
     };
     // A title that is cut loses its colours.
-    Cell::plain(format!("[{mark}] {title}"))
+    format!("[{mark}] {title}")
 }
 
 /// Returns the name of a model without vendor and date.

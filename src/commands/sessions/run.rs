@@ -6,9 +6,9 @@ use crate::commands::topics::topics;
 use crate::commands::usage::check_client;
 use crate::engine::{self, SessionTopic};
 use crate::fsio::Identity;
-use crate::model::{TokenCount, id_starts_with, request_id};
+use crate::model::{JsonOf, id_starts_with, request_id};
 use crate::provider::{PROVIDERS, Totals};
-use crate::workspace::{self, FindError, Listed, Project, RequestSession};
+use crate::workspace::{self, FindError, Listed, RequestSession};
 use std::cmp::Reverse;
 use std::path::Path;
 
@@ -21,14 +21,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// Returns the list of sessions.
 /// Errors: there is no session at all.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, CommandError> {
     let mut skip = |path: &Path, error| env.note_skipped(path, &error);
-    let project = arguments
-        .project
-        .as_ref()
-        .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
+    let project = arguments.project.as_ref().map(|directory| env.project_named(directory));
     let titles = arguments.text.is_some();
     let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), titles, &mut skip);
     let copies = env.kept()?;
@@ -74,7 +70,11 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, Comman
     };
     let row = |session: &&mut Listed| {
         let kept = session.found.path.starts_with(copies.directory());
-        SessionRow { kept, days_left: if kept { None } else { days_left(session) }, ..row(env, session, &open) }
+        SessionRow {
+            kept,
+            days_left: if kept { None } else { days_left(session) },
+            ..SessionRow::json_of(&(env, session, &open))
+        }
     };
     let mut rows: Vec<SessionRow> = sessions[..limit].iter().map(row).collect();
     if arguments.topics {
@@ -136,38 +136,11 @@ fn is_selected(env: &Env, arguments: &Arguments, session: &Listed) -> bool {
         && arguments.fuller.is_none_or(|full| percent(env, session) >= full as f64)
 }
 
-fn percent(env: &Env, session: &Listed) -> f64 {
+pub(super) fn percent(env: &Env, session: &Listed) -> f64 {
     session.totals.window_tokens as f64 / capacity(env, session) as f64 * 100.0
 }
 
 /// Returns the window size of a session in tokens; at least 1, so that it can be used as a divisor.
-fn capacity(env: &Env, listed: &Listed) -> u64 {
+pub(super) fn capacity(env: &Env, listed: &Listed) -> u64 {
     engine::capacity(&listed.totals.model, &listed.totals.window, &env.settings).tokens.max(1)
-}
-
-fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) -> SessionRow {
-    let Listed { found, identity, totals, .. } = listed;
-    SessionRow {
-        provider: found.provider.name(),
-        open: open.contains(&found.location.id),
-        subagent: found.location.subagent,
-        id: found.location.id.clone(),
-        path: found.path.display().to_string(),
-        project: if totals.directory.is_empty() { found.location.project.as_str() } else { &totals.directory }.to_owned(),
-        title: totals.title.clone(),
-        topics: None,
-        model: totals.model.to_string(),
-        last_written_time: listed.last_written(),
-        modified_time: (identity.modified / 1_000_000) as i64,
-        tokens: TokenCount::billed(totals.window_tokens, totals.moved_on || totals.output_estimated),
-        capacity_tokens: capacity(env, listed),
-        percent: percent(env, listed),
-        bytes: identity.bytes,
-        turns: totals.turns,
-        steps: totals.steps,
-        compactions: totals.compactions,
-        output_tokens: TokenCount::billed(totals.output_tokens, totals.output_estimated),
-        kept: false,
-        days_left: None,
-    }
 }

@@ -1,6 +1,6 @@
 use crate::app::{CommandError, Env};
 use crate::engine::sidecar::TASKS;
-use crate::model::{As, Time};
+use crate::model::{As, Time, json_forms};
 use crate::output::{Paint, Report, Style, age, amount, clip, line, padded, percent, plural, printable};
 use crate::store::{QueuedTask, SidecarCall, SidecarStore};
 use schemars::JsonSchema;
@@ -176,29 +176,38 @@ impl Report for SidecarReport {
     }
 }
 
-/// A task in the queue.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SidecarTaskRow {
-    /// Task, such as `turn` or `block`.
-    pub task: &'static str,
-    /// Address of the content.
-    pub address: String,
-    /// File of the session.
-    pub session: String,
-    /// Attempts so far.
-    #[schemars(extend("unit" = "attempts"))]
-    pub attempts: u32,
-    /// State: `waiting`, `in work` or `set aside`.
-    pub state: &'static str,
-    /// Time of the next attempt; null for at once.
-    #[serde(with = "As::<Option<Time>>")]
-    pub due_time: Option<i64>,
-    /// Last error.
-    pub error: Option<String>,
-    /// Text that the answer improves.
-    pub improves: &'static str,
-    /// Commands that read the answer.
-    pub read_by: &'static str,
+json_forms! {
+    /// A task in the queue.
+    SidecarTaskRow of task: QueuedTask {
+        /// Task, such as `turn` or `block`.
+        task: &'static str = task.task.name(),
+        /// Address of the content.
+        address: String = format!("{:?}", task.address),
+        /// File of the session.
+        session: String = task.session.display().to_string(),
+        /// Attempts so far.
+        #[schemars(extend("unit" = "attempts"))]
+        attempts: u32 = task.attempts,
+        /// State: `waiting`, `in work` or `set aside`.
+        state: &'static str = state(task),
+        /// Time of the next attempt; null for at once.
+        #[serde(with = "As::<Option<Time>>")]
+        due_time: Option<i64> = Some(task.due).filter(|due| *due > 0),
+        /// Last error.
+        error: Option<String> = task.error.clone(),
+        /// Text that the answer improves.
+        improves: &'static str = TASKS[task.task as usize].improves,
+        /// Commands that read the answer.
+        read_by: &'static str = TASKS[task.task as usize].read_by,
+    }
+}
+
+fn state(task: &QueuedTask) -> &'static str {
+    match (task.is_aside, task.lease > 0) {
+        (true, _) => "set aside",
+        (false, true) => "in work",
+        (false, false) => "waiting",
+    }
 }
 
 /// The tasks in the queue, in their order.
@@ -208,33 +217,6 @@ pub struct SidecarQueueReport {
     #[schemars(extend("unit" = "tasks"))]
     pub added: Option<u64>,
     pub tasks: Vec<SidecarTaskRow>,
-}
-
-impl SidecarQueueReport {
-    pub fn new(tasks: Vec<QueuedTask>, added: Option<u64>) -> SidecarQueueReport {
-        let row = |task: QueuedTask| {
-            let row = &TASKS[task.task as usize];
-            let state = if task.is_aside {
-                "set aside"
-            } else if task.lease > 0 {
-                "in work"
-            } else {
-                "waiting"
-            };
-            SidecarTaskRow {
-                task: task.task.name(),
-                address: format!("{:?}", task.address),
-                session: task.session.display().to_string(),
-                attempts: task.attempts,
-                state,
-                due_time: Some(task.due).filter(|due| *due > 0),
-                error: task.error,
-                improves: row.improves,
-                read_by: row.read_by,
-            }
-        };
-        SidecarQueueReport { added, tasks: tasks.into_iter().map(row).collect() }
-    }
 }
 
 impl Report for SidecarQueueReport {

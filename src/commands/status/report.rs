@@ -4,7 +4,7 @@ use crate::model::paths::relative;
 use crate::model::{As, Damage, Fault, Hidden, Measured, OperationId, Time, TokenCount, Zone, json_forms};
 use crate::output::pending::{PendingChanges, difference};
 use crate::output::{
-    Paint, Report, Style, advice, age, amount, bytes, clip, clip_start, count, format, percent, plural, printable, tokens, unit,
+    Paint, Report, Style, advice, ago, amount, bytes, clip, clip_start, count, format, percent, plural, printable, tokens, unit,
     wrap,
 };
 use crate::text::shell::quoted_word;
@@ -173,10 +173,7 @@ impl StatusReport {
             facts.push(self.model.clone());
         }
         facts.push(format!("{}, {}", plural(self.turns, "turn"), plural(self.steps as usize, "step")));
-        facts.extend(self.last_written_time.map(|moment| match age(style.now, moment).as_str() {
-            "now" => "now".to_owned(),
-            other => format!("{other} ago"),
-        }));
+        facts.extend(self.last_written_time.map(|moment| ago(style.now, moment, "now")));
         facts.extend(self.forked_from.as_ref().map(|id| format!("forked from {}", crate::output::short_id(id))));
         if self.open {
             facts.push("open in a client".to_owned());

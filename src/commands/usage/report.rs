@@ -1,7 +1,7 @@
 use crate::engine::{UsageGroup, UsageRow, UsageTable};
 use crate::model::texts;
 use crate::output::table::fit;
-use crate::output::{Paint, Report, Style, amount, clip, clip_start, plural, short_id, tokens};
+use crate::output::{Paint, Report, Style, amount, clip, clip_start, plural, short_id, tokens, unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -103,12 +103,8 @@ impl UsageReport {
             ));
         }
         if copies.copied_responses > 0 {
-            let copy = if copies.copied_responses == 1 { "copy" } else { "copies" };
-            let tokens = amount(copies.copied_tokens);
-            notes.push(format!(
-                "not counted again: {} {copy} of responses in other sessions ({tokens} tokens)",
-                copies.copied_responses
-            ));
+            let (copied, tokens) = (plural(copies.copied_responses, "copy"), amount(copies.copied_tokens));
+            notes.push(format!("not counted again: {copied} of responses in other sessions ({tokens} tokens)"));
         }
         if *impossible > 0 {
             let responses = plural(*impossible as usize, "response");
@@ -119,8 +115,8 @@ impl UsageReport {
             notes.push(format!("~ is estimated from the content; the file has only a first figure: {responses}"));
         }
         if total.web_searches > 0 {
-            let plural = if total.web_searches == 1 { "search" } else { "searches" };
-            notes.push(format!("in the cost, where a price is known: {} web {plural}", amount(total.web_searches)));
+            let searches = unit(&amount(total.web_searches), "web search");
+            notes.push(format!("in the cost, where a price is known: {searches}"));
         }
         if total.saved_tokens > 0.0 {
             notes.push("saved: estimated tokens that requests did not contain because of aperture".to_owned());

@@ -5,7 +5,7 @@ use crate::engine::{self, BilledFile, UsageFilter, UsageGroup, UsageSource};
 use crate::fsio::unpacked_path;
 use crate::model::Key;
 use crate::store::{BilledState, SessionKey, Store};
-use crate::workspace::{self, FindError, Listed, Project};
+use crate::workspace::{self, FindError, Listed};
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -112,10 +112,7 @@ fn sums_key(
 
 /// Returns the test that selects sessions by the arguments and `-s`.
 fn wanted(env: &Env, arguments: &Arguments) -> Result<impl Fn(&Listed) -> bool, CommandError> {
-    let project = arguments
-        .project
-        .as_ref()
-        .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
+    let project = arguments.project.as_ref().map(|directory| env.project_named(directory));
     let named = env.session().map(|name| env.find_by(name)).transpose()?;
     let client = arguments.client.clone();
     let disk = env.disk;
@@ -155,10 +152,7 @@ fn logged(env: &Env) -> LoggedUsage {
         let (changes, files) = (store.window_changes()?, store.logged_files()?);
         Ok(LoggedUsage { store: Some(store), changes, files })
     };
-    read().unwrap_or_else(|error: CommandError| {
-        env.note(&format!("savings, and bills that aperture replaced, are not available: {:#}", error.source));
-        LoggedUsage::default()
-    })
+    env.or_note(read(), "savings, and bills that aperture replaced, are not available").unwrap_or_default()
 }
 
 fn of_file<'a, T>(env: &Env, values: &'a BTreeMap<PathBuf, T>, path: &Path) -> Option<&'a T> {

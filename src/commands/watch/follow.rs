@@ -11,6 +11,7 @@ use crate::commands::{inbox, manifest, status};
 use crate::engine::{ActivityEvent, Analysis, Forecast, OtherSession, ProposedCommand, Seen, SuggestionKind, Update, opened};
 use crate::fsio::{Identity, Watcher, read_head};
 use crate::model::{BlockKind, History, Role};
+use crate::output::plural;
 use crate::store::STORE_FILE;
 use crate::workspace::{FindError, Found, Workspace};
 use std::io;
@@ -362,8 +363,7 @@ impl<'a> Watch<'a> {
         match happening {
             ActivityEvent::PolicyRefused { reason } => self.screen.notices = vec![format!("policy: {reason}")],
             ActivityEvent::MemoriesLearned { count } => {
-                let memories = if *count == 1 { "memory" } else { "memories" };
-                self.screen.notices = vec![format!("learned {count} {memories}: aperture memory list")];
+                self.screen.notices = vec![format!("learned {}: aperture memory list", plural(*count, "memory"))];
             }
             _ => {}
         }

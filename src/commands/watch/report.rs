@@ -7,7 +7,7 @@ use crate::engine::{
 use crate::model::{Actor, As, BlockNumber, Role, Time, TokenCount};
 use crate::output::pending::{PendingChanges, difference};
 use crate::output::{
-    Paint, Style, advice, age, amount, clip, json, numbered, padded, percent, plural, printable, short_id, tokens,
+    Paint, Style, advice, ago, amount, clip, clock_time, json, numbered, padded, percent, plural, printable, short_id, tokens,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,7 +44,7 @@ impl WatchEvent<'_> {
 
     /// Returns lines for people, each with the time and a label. Empty if the event is only reported as JSON.
     pub fn text(&self, style: &Style) -> String {
-        let time = clock(style, self.time);
+        let time = clock_time(style, self.time);
         let room = style.width.saturating_sub(time.len() + 1 + MARGIN);
         let line = |(word, paint, text): (&str, Paint, String)| {
             format!("{} {}{}\n", style.paint(Paint::Dim, &time), style.paint(paint, &padded(word, MARGIN)), clip(&text, room))
@@ -83,8 +83,7 @@ fn event_lines(happening: &ActivityEvent, room: usize) -> Vec<EventLine> {
         }
         ActivityEvent::ContextChangedByModel { summary } => vec![("model", Paint::Good, summary.clone())],
         ActivityEvent::MemoriesLearned { count } => {
-            let memories = if *count == 1 { "memory" } else { "memories" };
-            vec![("memory", Paint::Good, format!("learned {count} {memories}"))]
+            vec![("memory", Paint::Good, format!("learned {}", plural(*count, "memory")))]
         }
         ActivityEvent::PolicyRefused { reason } => vec![("policy", Paint::Warning, reason.clone())],
     }
@@ -169,11 +168,6 @@ fn row(number: BlockNumber, role: Role, label: &str, cost: TokenCount, note: &st
     let label = padded(&clip(label, name), name);
     let text = format!("{:>6} {:<6} {label} {:>6}  {note}", format!("#{number}"), short_role(role), tokens(cost));
     text.trim_end().to_owned()
-}
-
-fn clock(style: &Style, milliseconds: i64) -> String {
-    let moment = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
-    moment.to_zoned((style.zone)()).strftime("%H:%M:%S").to_string()
 }
 
 /// A new block.
@@ -282,10 +276,7 @@ impl WatchScreen {
             facts.push(self.model.clone());
         }
         facts.push(format!("{}, {}", plural(self.turns, "turn"), plural(self.steps as usize, "step")));
-        facts.extend(self.last_written.map(|moment| match age(style.now, moment).as_str() {
-            "now" => "written just now".to_owned(),
-            other => format!("written {other} ago"),
-        }));
+        facts.extend(self.last_written.map(|moment| format!("written {}", ago(style.now, moment, "just now"))));
         if self.open {
             facts.push("open in a client".to_owned());
         }
@@ -313,7 +304,7 @@ impl WatchScreen {
 
     fn sections(&self, style: &Style, width: usize) -> Vec<Section> {
         let timed = |time: Option<i64>, text: &dyn Fn(usize) -> String| {
-            let clock = time.map_or_else(|| " ".repeat(8), |time| clock(style, time));
+            let clock = time.map_or_else(|| " ".repeat(8), |time| clock_time(style, time));
             let text = clip(&text(width.saturating_sub(clock.len())), width.saturating_sub(clock.len()));
             format!("{}{text}", style.paint(Paint::Dim, &clock))
         };

@@ -69,19 +69,20 @@ schema_of! { T: As<T>, T }
 schema_of! { TokenCount: Estimated }
 schema_of! { TokenCount: Measured }
 
-/// Declares JSON forms: types with documented fields, and the value of each field. A unit in brackets is one that the name does not have.
+/// Declares JSON forms: types with documented fields, and the value of each field. A form of several values is one of their tuple. A unit
+/// in brackets is one that the name does not have.
 #[macro_export]
 macro_rules! json_forms {
     ($(
         $(#[$meta:meta])*
-        $name:ident of $source:ident: $from:ty {
+        $name:ident of $source:tt: $from:ty {
             $($(#[$field_meta:meta])* $field:ident: $type:ty $([$unit:literal])? = $value:expr,)*
         }
     )*) => {$(
-        #[derive(serde::Serialize, schemars::JsonSchema)]
+        #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
         $(#[$meta])*
         pub struct $name {
-            $($(#[$field_meta])* $(#[schemars(extend("unit" = $unit))])? $field: $type,)*
+            $($(#[$field_meta])* $(#[schemars(extend("unit" = $unit))])? pub $field: $type,)*
         }
 
         impl $crate::model::JsonOf<$from> for $name {
@@ -110,7 +111,7 @@ fn rfc3339(milliseconds: i64) -> String {
 }
 
 /// A token figure whose basis is not recorded, which counts as an estimate.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Estimated(TokenCount);
 
 impl<V: Copy + Into<f64>> JsonOf<V> for Estimated {
@@ -120,7 +121,7 @@ impl<V: Copy + Into<f64>> JsonOf<V> for Estimated {
 }
 
 /// A token figure of a bill.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Measured(TokenCount);
 
 impl JsonOf<u64> for Measured {

@@ -7,7 +7,6 @@ use crate::model::words;
 use crate::provider::ProviderAdapter;
 use crate::workspace::Found;
 use crate::workspace::apply::write_whole;
-use crate::workspace::parts::is_in_database;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -154,9 +153,7 @@ impl KeptCopies<'_> {
     fn write_back(&self, copy: &Path, path: &Path, before: &dyn Fn() -> io::Result<()>) -> Result<(), KeepError> {
         let written = write_whole(self.disk, path, |temporary| {
             let mut file = private(self.disk, temporary)?;
-            // A file cannot have the texts of a database, but it can have their rows.
-            let mut content = if is_in_database(copy) { self.disk.open(copy, 0)? } else { self.disk.open_written(copy)? };
-            io::copy(&mut content, &mut file)?;
+            io::copy(&mut self.disk.open_written(copy)?, &mut file)?;
             file.sync()?;
             before()?;
             Ok(file)

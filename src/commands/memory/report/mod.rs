@@ -6,7 +6,11 @@ pub use recall::{MemoryComposeReport, MemoryHitLine, MemoryLearnReport, MemorySe
 use crate::engine::diff::{LineFate, Shown, changes, shown};
 use crate::engine::memory::words::{date, first_line};
 use crate::engine::memory::{Change, ChangeKind};
-use crate::model::{As, BlockNumber, FileChange, JsonOf, Memory, MemoryActor, MemoryKind, MemoryScope, MemoryState, Time};
+use crate::memory::{changes_of, undone_by};
+use crate::model::{
+    As, BlockNumber, FileChange, JsonOf, Memory, MemoryActor, MemoryKind, MemoryOperation, MemoryScope, MemoryState, Time,
+    json_forms,
+};
 use crate::output::{Form, Paint, Report, Style, age, clip, line, padded, percent, plural, printable, time, wrap};
 use forms::{MemoryChange, MemoryCount, MemoryFileChange, MemoryLine};
 use schemars::JsonSchema;
@@ -71,8 +75,7 @@ pub struct MemoryTreesReport {
 /// Adds the line about entries that no tree has yet.
 fn unlearned(text: &mut String, count: usize, option: &str) {
     if count > 0 {
-        let entries = if count == 1 { "1 more entry".to_owned() } else { format!("{count} more entries") };
-        line(text, &format!("{entries} can be learned: aperture memory{option} learn"));
+        line(text, &format!("{} can be learned: aperture memory{option} learn", plural(count, "more entry")));
     }
 }
 
@@ -556,38 +559,38 @@ impl Report for MemoryExportReport {
         match &self.file {
             Some(file) if !self.dry_run => {
                 let what = if self.changed { "written" } else { "already there" };
-                let count = if self.memories == 1 { "1 memory".to_owned() } else { format!("{} memories", self.memories) };
-                format!("{count} {what}: {}\n", printable(file))
+                format!("{} {what}: {}\n", plural(self.memories, "memory"), printable(file))
             }
             _ => printable(&self.section).into_owned(),
         }
     }
 }
 
-/// An operation on a memory tree.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "MemoryOperation")]
-pub struct MemoryLogRow {
-    /// Number, in one sequence for all trees.
-    pub id: u32,
-    /// Time of the operation.
-    #[serde(with = "As::<Time>")]
-    pub time: i64,
-    /// Command.
-    pub command: String,
-    /// Origin of the command.
-    pub actor: MemoryActor,
-    /// Owner of the tree.
-    pub scope: MemoryScope,
-    /// Changes of entries.
-    #[serde(with = "As::<Vec<MemoryChange>>")]
-    pub changes: Vec<Change>,
-    /// Changed files.
-    pub files: Vec<String>,
-    /// Operation that this one undid.
-    pub inverts: Option<u32>,
-    /// Operation that undid this one.
-    pub undone_by: Option<u32>,
+json_forms! {
+    /// An operation on a memory tree.
+    #[schemars(rename = "MemoryOperation")]
+    MemoryLogRow of (operation, operations, scope): (&MemoryOperation, &[MemoryOperation], MemoryScope) {
+        /// Number, in one sequence for all trees.
+        id: u32 = operation.id,
+        /// Time of the operation.
+        #[serde(with = "As::<Time>")]
+        time: i64 = operation.time,
+        /// Command.
+        command: String = operation.command.clone(),
+        /// Origin of the command.
+        actor: MemoryActor = operation.actor,
+        /// Owner of the tree.
+        scope: MemoryScope = *scope,
+        /// Changes of entries.
+        #[serde(with = "As::<Vec<MemoryChange>>")]
+        changes: Vec<Change> = changes_of(operation, *scope),
+        /// Changed files.
+        files: Vec<String> = operation.changes.iter().filter(|file| file.before != file.after).map(|file| file.path.clone()).collect(),
+        /// Operation that this one undid.
+        inverts: Option<u32> = operation.inverts,
+        /// Operation that undid this one.
+        undone_by: Option<u32> = undone_by(operations, operation.id),
+    }
 }
 
 /// The operations on memory trees.

@@ -46,7 +46,13 @@ pub fn plural(count: impl std::fmt::Display, name: &str) -> String {
 /// number.
 pub fn unit(figure: &str, name: &str) -> String {
     let one = figure.rsplit(' ').next().is_some_and(|last| last.trim_start_matches(['~', '−', '+']) == "1");
-    format!("{figure} {name}{}", if one { "" } else { "s" })
+    let changed = name.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
+    match changed {
+        _ if one => format!("{figure} {name}"),
+        Some(stem) => format!("{figure} {stem}ies"),
+        None if name.ends_with("ch") => format!("{figure} {name}es"),
+        None => format!("{figure} {name}s"),
+    }
 }
 
 #[cfg(test)]
@@ -84,7 +90,11 @@ mod tests {
         ] {
             assert_eq!(unit(figure, "token"), text);
         }
-        assert_eq!((plural(1, "block"), plural(2, "block")), ("1 block".to_owned(), "2 blocks".to_owned()));
+        for (name, several) in
+            [("block", "2 blocks"), ("day", "2 days"), ("more entry", "2 more entries"), ("search", "2 searches")]
+        {
+            assert_eq!((plural(1, name), plural(2, name)), (format!("1 {name}"), several.to_owned()));
+        }
     }
 
     #[test]
