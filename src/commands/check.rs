@@ -5,7 +5,7 @@ use crate::app::{CommandError, Env};
 use crate::commands::bulk::{self, BulkSession, Visited};
 use crate::engine::{CHECKS, CheckLimits, Checked, LocatedSecret, Violation, violations};
 use crate::model::{As, json_forms, split_id};
-use crate::output::table::{Column, Table, left, right};
+use crate::output::table::{Column, left, right, spaced};
 use crate::output::{Form, Paint, Report, Style, clip, plural, printable, short_id, wrap};
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Found, SecretMatch};
@@ -361,7 +361,7 @@ impl CheckReport {
         rows.push(["total".to_owned(), plural(sessions.len(), "session")].into_iter().chain(sums).collect());
         let counted = rules.iter().map(|rule| right(rule.trim_start_matches("no-")));
         let columns: Vec<Column> = [left("SESSION"), left("TITLE")].into_iter().chain(counted).collect();
-        Table::new(style, &columns, rows).spaced().text() + "\n"
+        spaced(style, &columns, rows) + "\n"
     }
 
     fn junit(&self) -> String {

@@ -6,7 +6,7 @@ use crate::model::{
     Actor, As, BlockChange, BlockNumber, Estimated, History, JsonOf, Operation, OperationId, OperationKind, OperationState,
     Proposal, ProposalStatus, Snapshot, Time, TokenCount, Verb, json_forms,
 };
-use crate::output::table::{Column, Table, left, right};
+use crate::output::table::{Column, left, right, spaced};
 use crate::output::{Paint, Report, Style, age, clip, plural, printable, tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -213,7 +213,7 @@ impl Report for LogReport {
             let tokens = if before == after { before } else { format!("{before} → {after}") };
             vec![style.paint(Paint::Name, &row.id.to_string()), age(style.now, row.time), changed(row), tokens, command]
         };
-        Table::new(style, &COLUMNS, self.operations.iter().map(row).collect()).spaced().text() + &asked
+        spaced(style, &COLUMNS, self.operations.iter().map(row).collect()) + &asked
     }
 }
 

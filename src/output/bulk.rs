@@ -1,4 +1,4 @@
-use super::table::{Table, left, right};
+use super::table::{left, right, spaced};
 use super::{Paint, Report, Style, amount, bytes, clip, plural, printable};
 use crate::model::{As, Estimated, split_id};
 use crate::text::names::file_name;
@@ -221,7 +221,7 @@ impl BulkReport {
         } else if totals.written > 1 {
             rows.push(vec!["total".to_owned(), String::new(), bytes(totals.bytes), plural(totals.written, "file")]);
         }
-        Table::new(style, &columns, rows).spaced().text()
+        spaced(style, &columns, rows)
     }
 
     fn undo(&self, names: &[String]) -> Option<String> {

@@ -51,7 +51,7 @@ impl Column {
     }
 }
 
-/// A table of painted cells, laid out for a width.
+/// A table of painted cells, laid out for a width. The layout is done here because comfy-table takes as long as the rest of a long list.
 pub struct Table<'a> {
     style: &'a Style,
     columns: &'a [Column],
@@ -59,7 +59,6 @@ pub struct Table<'a> {
     rows: Vec<Vec<(String, usize)>>,
     /// The shown columns and their widths.
     shown: Vec<(usize, usize)>,
-    gap: &'static str,
 }
 
 impl<'a> Table<'a> {
@@ -96,12 +95,7 @@ impl<'a> Table<'a> {
                 }
             }
         }
-        Table { style, columns, rows, shown, gap: " " }
-    }
-
-    /// Returns the table with two spaces between its columns, for cells of several words.
-    pub fn spaced(self) -> Table<'a> {
-        Table { gap: "  ", ..self }
+        Table { style, columns, rows, shown }
     }
 
     pub fn heading(&self) -> String {
@@ -124,11 +118,26 @@ impl<'a> Table<'a> {
             let (text, own) = &cells[*place];
             let room = " ".repeat(width.saturating_sub(*own));
             let (before, behind) = if self.columns[*place].is_right { (&*room, "") } else { ("", &*room) };
-            line.extend([before, text, behind, self.gap]);
+            line.extend([before, text, behind, " "]);
         }
         line.truncate(line.trim_end().len());
         line + "\n"
     }
+}
+
+/// Formats a short table with all its columns in full, for cells of several words: two spaces are between them.
+pub fn spaced(style: &Style, columns: &[Column], rows: Vec<Vec<String>>) -> String {
+    let mut table = comfy_table::Table::new();
+    table.load_preset(comfy_table::presets::NOTHING);
+    table.set_header(columns.iter().map(|column| style.paint(Paint::Dim, column.name)));
+    table.add_rows(rows);
+    for (laid_out, column) in table.column_iter_mut().zip(columns) {
+        laid_out.set_padding((0, 2));
+        if column.is_right {
+            laid_out.set_cell_alignment(comfy_table::CellAlignment::Right);
+        }
+    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 /// Returns a painted text with its width.

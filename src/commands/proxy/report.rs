@@ -1,7 +1,7 @@
 use super::forms::{PassedRequest, RunningProxy};
 use crate::commands::status::{degraded, unapplied};
 use crate::model::{As, BilledTokens, OperationId};
-use crate::output::table::{Column, Table, left, right};
+use crate::output::table::{Column, left, right, spaced};
 use crate::output::{Paint, Report, Style, age, ago, amount, bytes, clip, padded, plural, printable, short_id, time};
 use crate::wire::RequestStage;
 use schemars::JsonSchema;
@@ -256,7 +256,7 @@ impl Report for ProxyRequestsReport {
         };
         let column = |place: &usize| if matches!(place, 0 | 5..=11) { right(names[*place]) } else { left(names[*place]) };
         let columns: Vec<Column> = shown.iter().map(column).collect();
-        let mut text = Table::new(style, &columns, self.requests.iter().map(row).collect()).spaced().text();
+        let mut text = spaced(style, &columns, self.requests.iter().map(row).collect());
         let newest = self.requests.last().map(|request| request.number).unwrap_or_default();
         text.push_str(&style.line(Paint::Dim, &format!("to explain one: aperture proxy explain {newest}")));
         text
