@@ -1,6 +1,7 @@
 //! Traces: the content of a session in the order of its file, as far as memories are learned from it.
 
 use super::{BlockNumber, Key, ToolVerb};
+use serde_json::Value;
 
 /// One event of a session.
 #[derive(Clone, Debug)]
@@ -59,22 +60,17 @@ pub struct TraceCall {
 impl TraceCall {
     /// Returns the texts in the input: the strings of its JSON, with line feeds; the input itself if it is not JSON.
     pub fn texts(&self) -> Vec<String> {
-        let mut texts = Vec::new();
-        match serde_json::from_str(&self.input) {
-            Ok(value) => strings(value, &mut texts),
-            Err(_) => texts.push(self.input.clone()),
-        }
-        texts
+        serde_json::from_str(&self.input).map_or_else(|_| vec![self.input.clone()], |value| strings(&value))
     }
 }
 
-fn strings(value: serde_json::Value, texts: &mut Vec<String>) {
-    use serde_json::Value;
+/// Returns the texts in a JSON value, in order.
+pub fn strings(value: &Value) -> Vec<String> {
     match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(values) => values.into_iter().for_each(|value| strings(value, texts)),
-        Value::Object(fields) => fields.into_iter().for_each(|(_, value)| strings(value, texts)),
-        _ => {}
+        Value::String(text) => vec![text.clone()],
+        Value::Array(values) => values.iter().flat_map(strings).collect(),
+        Value::Object(values) => values.values().flat_map(strings).collect(),
+        _ => Vec::new(),
     }
 }
 
