@@ -1,6 +1,7 @@
 //! Traces: the content of a session in the order of its file, as far as memories are learned from it.
 
-use super::{BlockNumber, Key, ToolVerb};
+use super::{BlockNumber, Key, Sighting, ToolVerb};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One event of a session.
@@ -14,6 +15,33 @@ pub struct TraceEvent {
     /// The number of its turn, from 1; 0 before the first one.
     pub turn: u32,
     pub content: TraceContent,
+}
+
+impl TraceEvent {
+    pub fn place(&self) -> EventPlace {
+        EventPlace { block: self.block, row: self.row.clone(), time: self.time }
+    }
+}
+
+/// The block and the row of an event: what is kept of it beside what it told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventPlace {
+    pub block: BlockNumber,
+    pub row: String,
+    /// The time of the row, in milliseconds since 1970, UTC; 0 if it has none.
+    pub time: i64,
+}
+
+impl EventPlace {
+    /// Returns what a row has in common with its copies in forks and resumed sessions.
+    pub fn identity(&self) -> (&str, i64) {
+        (&self.row, self.time)
+    }
+
+    pub fn sighting(&self, session: &str) -> Sighting {
+        let EventPlace { block, row, time } = self.clone();
+        Sighting { session: session.to_owned(), block, row, time }
+    }
 }
 
 /// The content of an event.
