@@ -291,14 +291,10 @@ mod tests {
     use super::super::{read_postings, write_postings};
     use super::*;
 
-    fn answer(text: &str) -> Passage<'_> {
-        Passage { kind: PassageKind::Answer, title: "".into(), text: text.into() }
-    }
-
     fn rated(query: &str, text: &str) -> Option<(MatchTier, Vec<String>, f32)> {
         let query = Query::parse(query).unwrap();
         let weights = vec![1.0; query.terms.len()];
-        let found = rate(&query, &query.matcher(), &weights, &[answer(text)], false)?;
+        let found = rate(&query, &query.matcher(), &weights, &[Passage::untitled(PassageKind::Answer, text)], false)?;
         let missing = found.missing.iter().map(|term| query.terms[*term].text.clone()).collect();
         Some((found.tier, missing, found.factor))
     }
