@@ -73,7 +73,7 @@ impl<'a> Occurrences<'a> {
                 lists[term].push((number, count));
             }
         }
-        let (found, _) = scores(self.query, &lists, self.passages.len() as u32, &PASSAGES, &|_| true);
+        let (found, _) = scores(self.query, &lists, self.passages.len() as u32, &PASSAGES);
         let best = found.first().map_or(1.0, |found| found.score.max(f32::MIN_POSITIVE));
         let ranked = found.iter().map(|found| {
             let passage = found.turn as usize;
@@ -158,7 +158,7 @@ impl<'a> Occurrences<'a> {
                 stretches.push((passage, place));
             }
         }
-        let (found, weights) = scores(self.query, &lists, all as u32, &STRETCHES, &|_| true);
+        let (found, weights) = scores(self.query, &lists, all as u32, &STRETCHES);
         let needed: f32 = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
         let valued = found.iter().take(VALUED).map(|found| {
             let (passage, place) = stretches[found.turn as usize].clone();
