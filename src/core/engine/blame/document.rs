@@ -263,12 +263,12 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::blame::Said;
     use crate::model::Key;
     use proptest::prelude::*;
 
     fn edit(time: i64, change: FileChange) -> FileEdit {
-        let [prompt, chosen, answer] = [(); 3].map(|()| "".into());
-        FileEdit { call: Key(time as u128), root: 0, time, block: 1, tool: String::new(), prompt, chosen, answer, change }
+        FileEdit { call: Key(time as u128), root: 0, time, block: 1, tool: String::new(), said: Said::default(), change }
     }
 
     fn written(text: &str, is_new: bool) -> FileChange {
