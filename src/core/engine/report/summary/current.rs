@@ -98,7 +98,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
 fn items(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -> Vec<Item> {
     let blocks = |told: &&TurnFacts<'_>| told.turn.blocks.iter().filter_map(|number| reading.block(*number)).collect::<Vec<_>>();
     let mut items = plan(live.iter().flat_map(blocks), contents, &reading.session.conventions.plans);
-    let is_plan = |block: &&Block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Plan);
+    let is_plan = |block: &&Block| block.has_verb(ToolVerb::Plan);
     let later = live.iter().rev().take_while(|told| !blocks(told).iter().any(is_plan));
     // An agent that ends its work with an answer can leave the mark of the last item as it is.
     let is_ended = live.last().is_some_and(|told| told.answers()) && items.iter().all(|item| item.status != Status::Open);
@@ -275,7 +275,7 @@ fn distinct(parts: impl Iterator<Item = Part>, most: usize) -> Vec<Part> {
 }
 
 fn is_call(block: &Block, verb: ToolVerb) -> bool {
-    block.kind == BlockKind::ToolResult && block.tool.as_deref().is_some_and(|tool| tool.verb == verb)
+    block.kind == BlockKind::ToolResult && block.has_verb(verb)
 }
 
 /// Returns the functions and types declared in the latest edits of turns.
@@ -286,7 +286,7 @@ pub(super) fn functions<'a>(
 ) -> Vec<Part> {
     let blocks = turns.rev().flat_map(|turn| turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
     let edits = blocks.filter(|block| block.kind == BlockKind::ToolUse && contents.contains_key(&block.number));
-    let edits = edits.filter(|block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit));
+    let edits = edits.filter(|block| block.has_verb(ToolVerb::Edit));
     let named = edits.take(LATEST_EDITS).flat_map(|block| {
         // In a prose file, a line that looks like a declaration is not one.
         let prose = [".md", ".txt", ".rst", ".json", ".yml", ".yaml", ".html"].iter().any(|end| block.target().ends_with(end));
