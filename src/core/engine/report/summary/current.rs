@@ -34,8 +34,6 @@ const PHRASE_TEXTS: u32 = 3;
 const BRIEFED: usize = 6;
 /// Maximum number of achievements in a briefing.
 const DONE: usize = 4;
-/// Maximum number of narrative sentences in a briefing.
-const TOLD: usize = 1;
 /// Maximum number of characters of an entry in a briefing.
 const BRIEF_CHARACTERS: usize = 140;
 /// Words below which a goal is shown with a sentence beside it.
@@ -80,7 +78,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
     let goal = live.iter().find_map(|told| goal(&told.asked, told.conventions));
     let points = [
         (PointKind::Objective, goal.unwrap_or_default()),
-        (PointKind::Narrative, latest(narrative(&live))),
+        (PointKind::Narrative, narrative(&live).pop().into_iter().collect()),
         (PointKind::Achieved, achieved(&live, &items).into_iter().take(DONE).collect()),
         (PointKind::Changed, edited_lately(reading, &live)),
         (PointKind::State, state(reading, contents, &live, &items)),
@@ -106,10 +104,6 @@ fn items(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -> Ve
         items.retain(|item| item.status == Status::Done);
     }
     items
-}
-
-fn latest(mut parts: Vec<Part>) -> Vec<Part> {
-    parts.split_off(parts.len().saturating_sub(TOLD))
 }
 
 /// Returns the most recently edited files, each with its number of edits.
