@@ -252,14 +252,10 @@ mod tests {
     }
 
     #[test]
-    fn sentences_of_the_user_remain() {
+    fn sentences_of_the_user_remain_and_pasted_text_is_dropped() {
         check("No. Use tabs, e.g. in Makefiles! ok?", &["No.", "Use tabs, e.g. in Makefiles!", "ok?"]);
         check("1. first thing\n- second thing", &["first thing", "second thing"]);
         check("不对。请用中文！", &["不对。", "请用中文！"]);
-    }
-
-    #[test]
-    fn pasted_text_is_dropped() {
         check("❯ make all\nerror: no rule\n\nwe never had that rule", &["we never had that rule"]);
         check("```\nI like it\n```\nwe use nix", &["we use nix"]);
         check("# Skill\nI say\n## Steps\nwe do", &[]);
