@@ -406,17 +406,15 @@ impl<'a> Segment<'a> {
 mod tests {
     use super::*;
     use crate::engine::search::Turn;
+    use crate::text::lists::index_in;
 
     fn terms(turns: &[&[&str]]) -> FileTerms {
         let mut terms = FileTerms::default();
         for (turn, words) in turns.iter().enumerate() {
             terms.turns.push(Turn { number: turn as u32 + 1, start: 100 * turn as u64, ..Turn::default() });
             for word in *words {
-                let place = terms.words.iter().position(|known| **known == **word).unwrap_or(terms.words.len());
-                if place == terms.words.len() {
-                    terms.words.push((*word).into());
-                }
-                terms.postings.push((turn as u32, place as u32, Posting::new([0.0, 1.0, 0.0])));
+                let place = index_in(&mut terms.words, word);
+                terms.postings.push((turn as u32, place, Posting::new([0.0, 1.0, 0.0])));
             }
         }
         terms

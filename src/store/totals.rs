@@ -7,6 +7,7 @@ use super::seal::Seal;
 use super::whole_file::{Parts, WholeFile};
 use crate::fsio::{Disk, Identity};
 use crate::provider::Totals;
+use crate::text::lists::index_in;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -118,16 +119,9 @@ impl FileTotals<'_> {
 /// Packs the totals of a directory: those `known` before, replaced by `fresh` ones.
 fn pack(known: &[u8], fresh: &[(&str, Identity, &Totals)]) -> Option<Vec<u8>> {
     let mut known = FileTotals::unpack(known).unwrap_or_default();
-    let mut place = |text: &Arc<str>| {
-        let place = known.texts.iter().position(|known| known == text).unwrap_or(known.texts.len());
-        if place == known.texts.len() {
-            known.texts.push(text.clone());
-        }
-        place as u32
-    };
     let mut files: BTreeMap<&str, File<'_>> = BTreeMap::new();
     let fresh = fresh.iter().map(|(name, identity, totals)| {
-        let (model, directory) = (place(&totals.model), place(&totals.directory));
+        let (model, directory) = (index_in(&mut known.texts, &totals.model), index_in(&mut known.texts, &totals.directory));
         File { name, identity: *identity, model, directory, totals: (*totals).clone() }
     });
     let fresh: Vec<File<'_>> = fresh.collect();

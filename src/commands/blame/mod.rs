@@ -383,9 +383,9 @@ fn described(
         block: edit.block,
         tool: edit.tool.clone(),
         time: edit.time,
-        prompt: edit.prompt.trim().to_owned(),
-        chosen: edit.chosen.trim().to_owned(),
-        reason: reason(&edit.answer, &subject.name).to_owned(),
+        prompt: edit.said.prompt.trim().to_owned(),
+        chosen: edit.said.chosen.trim().to_owned(),
+        reason: reason(&edit.said.answer, &subject.name).to_owned(),
         show: format!("aperture show {} -s {}", edit.block, quoted_word(&short_id(id))),
         resume: format!("{there}{resume}"),
     }

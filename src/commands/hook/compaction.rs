@@ -125,7 +125,7 @@ fn read_target(block: &Block) -> Option<&str> {
 
 /// Returns true if a block is a call that reads a file: without its result it says nothing.
 fn is_read_call(block: &Block) -> bool {
-    block.role == Role::ToolUse && block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Read)
+    block.role == Role::ToolUse && block.has_verb(ToolVerb::Read)
 }
 
 fn joined(texts: &[(String, String)]) -> Option<String> {

@@ -292,7 +292,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn shown(line: &str, marks: Vec<(usize, usize)>, room: usize) -> String {
-        let passage = Passage { kind: PassageKind::Answer, title: "".into(), text: line.into() };
+        let passage = Passage::untitled(PassageKind::Answer, line);
         let excerpt = cut_line(&passage, line, 0..1);
         assert_eq!(excerpt.line, line);
         let found = TurnFound {

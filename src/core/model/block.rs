@@ -191,6 +191,10 @@ impl Block {
         }
     }
 
+    pub fn has_verb(&self, verb: ToolVerb) -> bool {
+        self.tool.as_deref().is_some_and(|tool| tool.verb == verb)
+    }
+
     /// Returns the remainder, if the client sends it truncated.
     pub fn sent_cut(&self) -> Option<&Cut> {
         self.cuts.get(self.cut? as usize)

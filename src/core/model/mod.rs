@@ -56,7 +56,7 @@ pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
 pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, split_id};
 pub use skip_reason::SkipReason;
 pub use tokens::{Basis, Counts, TokenCount};
-pub use trace::{PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};
+pub use trace::{EventPlace, PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult, strings};
 pub use turn_list::{TurnList, TurnListError};
 pub use turn_opening::{PromptSpeaker, TurnOpenings};
 pub use unneeded::{Unneeded, UnneededAmount, UnneededData};

@@ -1,3 +1,4 @@
+use crate::text::lists::index_in;
 use serde::{Deserialize, Serialize};
 
 /// Tokens that were billed, by kind.
@@ -128,10 +129,6 @@ pub struct FileUsage {
 impl FileUsage {
     /// Returns the index of a model, which is added if it is new.
     pub fn model(&mut self, name: &str) -> u32 {
-        let place = self.models.iter().position(|known| known == name).unwrap_or(self.models.len());
-        if place == self.models.len() {
-            self.models.push(name.to_owned());
-        }
-        place as u32
+        index_in(&mut self.models, name)
     }
 }

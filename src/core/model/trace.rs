@@ -1,6 +1,8 @@
 //! Traces: the content of a session in the order of its file, as far as memories are learned from it.
 
-use super::{BlockNumber, Key, ToolVerb};
+use super::{BlockNumber, Key, Sighting, ToolVerb};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// One event of a session.
 #[derive(Clone, Debug)]
@@ -13,6 +15,33 @@ pub struct TraceEvent {
     /// The number of its turn, from 1; 0 before the first one.
     pub turn: u32,
     pub content: TraceContent,
+}
+
+impl TraceEvent {
+    pub fn place(&self) -> EventPlace {
+        EventPlace { block: self.block, row: self.row.clone(), time: self.time }
+    }
+}
+
+/// The block and the row of an event: what is kept of it beside what it told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventPlace {
+    pub block: BlockNumber,
+    pub row: String,
+    /// The time of the row, in milliseconds since 1970, UTC; 0 if it has none.
+    pub time: i64,
+}
+
+impl EventPlace {
+    /// Returns what a row has in common with its copies in forks and resumed sessions.
+    pub fn identity(&self) -> (&str, i64) {
+        (&self.row, self.time)
+    }
+
+    pub fn sighting(&self, session: &str) -> Sighting {
+        let EventPlace { block, row, time } = self.clone();
+        Sighting { session: session.to_owned(), block, row, time }
+    }
 }
 
 /// The content of an event.
@@ -59,22 +88,17 @@ pub struct TraceCall {
 impl TraceCall {
     /// Returns the texts in the input: the strings of its JSON, with line feeds; the input itself if it is not JSON.
     pub fn texts(&self) -> Vec<String> {
-        let mut texts = Vec::new();
-        match serde_json::from_str(&self.input) {
-            Ok(value) => strings(value, &mut texts),
-            Err(_) => texts.push(self.input.clone()),
-        }
-        texts
+        serde_json::from_str(&self.input).map_or_else(|_| vec![self.input.clone()], |value| strings(&value))
     }
 }
 
-fn strings(value: serde_json::Value, texts: &mut Vec<String>) {
-    use serde_json::Value;
+/// Returns the texts in a JSON value, in order.
+pub fn strings(value: &Value) -> Vec<String> {
     match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(values) => values.into_iter().for_each(|value| strings(value, texts)),
-        Value::Object(fields) => fields.into_iter().for_each(|(_, value)| strings(value, texts)),
-        _ => {}
+        Value::String(text) => vec![text.clone()],
+        Value::Array(values) => values.iter().flat_map(strings).collect(),
+        Value::Object(values) => values.values().flat_map(strings).collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -2,14 +2,13 @@
 
 /// Returns the words of a text with single spaces between them, without control characters.
 pub fn one_line(text: &str) -> String {
-    let mut line = String::new();
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    line
+    line_characters(text).collect()
+}
+
+/// The same, as far as its characters are taken.
+pub fn line_characters(text: &str) -> impl Iterator<Item = char> {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.enumerate().flat_map(|(place, word)| (place > 0).then_some(' ').into_iter().chain(word.chars()))
 }
 
 /// Replaces links by their text: `[page](https://…)` becomes `page`. The end of the last one can be cut off.

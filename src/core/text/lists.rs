@@ -1,5 +1,7 @@
 //! Lists of words in data files: one reader, and one macro that declares the lists of a file.
 
+use std::borrow::Borrow;
+
 /// Declares the lists of words in a file beside the code, each under the name of its section.
 macro_rules! word_lists {
     ($file:literal: $($visibility:vis $name:ident),* $(,)?) => {
@@ -25,6 +27,15 @@ pub fn words(file: &'static str, name: &str) -> Vec<&'static str> {
     let words: Vec<&str> = lines.take_while(|line| !line.starts_with("= ")).flat_map(words_of_line).collect();
     debug_assert!(!words.is_empty(), "no list {name}");
     words
+}
+
+/// Returns the index of a text, which is added if it is new.
+pub fn index_in<'a, T: Borrow<str> + From<&'a str>>(texts: &mut Vec<T>, text: &'a str) -> u32 {
+    let place = texts.iter().position(|known| known.borrow() == text).unwrap_or(texts.len());
+    if place == texts.len() {
+        texts.push(text.into());
+    }
+    place as u32
 }
 
 /// Returns the words of all sections of a file.

@@ -64,6 +64,11 @@ fn is_abbreviation(before: &str) -> bool {
         || ABBREVIATIONS.contains(&word)
 }
 
+/// Returns the text of a line that is a heading in Markdown: `## Plan`.
+pub fn heading(line: &str) -> Option<&str> {
+    line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#'))
+}
+
 /// Returns the fenced block after a heading with which a text begins: what a user gave to a template. It can be empty.
 pub fn fenced_input<'a>(text: &'a str, heading: &str) -> Option<&'a str> {
     let after = text.trim_start().strip_prefix(heading)?.trim_start();

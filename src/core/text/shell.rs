@@ -22,7 +22,6 @@ const NONE: u32 = u32::MAX;
 /// A part of a command, in the order of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A word of a simple command.
     Word(Word),
     /// The file, the text or the descriptor of a redirection.
     Target(Word),
@@ -259,7 +258,7 @@ impl Reader {
             let at = command.len() - rest.len();
             let expression = if rest.starts_with("((") { self.arithmetic_length(rest, at) } else { None };
             rest = match character {
-                '"' => self.quoted(after, '"', self.closings.quotation(at + 1).map(|end| end - at - 1)),
+                '"' => self.quoted(after, '"', closing(&self.closings.quotations, at + 1).map(|end| end - at - 1)),
                 '\'' => self.quoted(after, '\'', after.find('\'')),
                 '$' if after.starts_with('\'') => self.quoted(&after[1..], '\'', escaped_end(&after[1..])),
                 '\\' => {
@@ -275,7 +274,7 @@ impl Reader {
                 }
                 '`' => self.substitution(rest, after.find('`').map(|end| end + 2)),
                 '$' | '>' | '<' if after.starts_with('(') => {
-                    self.substitution(rest, self.closings.parenthesis(at + 2).map(|end| end - at))
+                    self.substitution(rest, closing(&self.closings.parentheses, at + 2).map(|end| end - at))
                 }
                 '(' if expression.is_some() => self.substitution(rest, expression),
                 '>' | '<' => self.redirection(after),
@@ -330,17 +329,13 @@ impl Reader {
         !matches!(self.parts.last(), Some(Part::Word(_) | Part::Target(_)))
     }
 
-    fn begins_command(&self) -> bool {
-        self.word.is_none() && self.begins_simple_command()
-    }
-
     fn word(&mut self) -> &mut Word {
         self.word.get_or_insert_default()
     }
 
     /// Returns the length of an expression in `((` and `))` on one line, if a command starts with one.
     fn arithmetic_length(&mut self, rest: &str, at: usize) -> Option<usize> {
-        if !self.begins_command() || at < self.searched {
+        if self.word.is_some() || !self.begins_simple_command() || at < self.searched {
             return None;
         }
         let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
@@ -444,14 +439,11 @@ impl Closings {
         }
         closings
     }
+}
 
-    fn quotation(&self, from: usize) -> Option<usize> {
-        self.quotations.get(from).filter(|place| **place != NONE).map(|place| *place as usize)
-    }
-
-    fn parenthesis(&self, from: usize) -> Option<usize> {
-        self.parentheses.get(from).filter(|place| **place != NONE).map(|place| *place as usize)
-    }
+/// Returns the place that closes a text from `from` on; `None` if there is none.
+fn closing(places: &[u32], from: usize) -> Option<usize> {
+    places.get(from).filter(|place| **place != NONE).map(|place| *place as usize)
 }
 
 /// Returns the place of the single quotation mark that closes a text with escapes.
@@ -480,7 +472,8 @@ fn substitutions(text: &str) -> Vec<String> {
                 end + 1
             }),
             _ if after.starts_with('(') => {
-                closings.get_or_insert_with(|| Closings::new(text)).parenthesis(behind).map(|end| {
+                let closings = closings.get_or_insert_with(|| Closings::new(text));
+                closing(&closings.parentheses, behind).map(|end| {
                     let inner = &text[behind..end - 1];
                     // An arithmetic expression has no command.
                     if !inner.starts_with('(') {

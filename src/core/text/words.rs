@@ -44,8 +44,7 @@ pub fn words<'a>(text: &'a str, mut found: impl FnMut(Word<'a>)) {
     while at < bytes.len() {
         let byte = bytes[at];
         if !is_name(byte) {
-            // An escape sequence in JSON and in source code is a space, not a letter: `
-            // foo` contains `foo`.
+            // An escape sequence in JSON and in source code is a space, not a letter: `\nfoo` contains `foo`.
             at += if byte == b'\\' && matches!(bytes.get(at + 1), Some(b'n' | b't' | b'r' | b'\\')) { 2 } else { 1 };
             continue;
         }

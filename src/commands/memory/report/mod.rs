@@ -4,7 +4,8 @@ mod recall;
 pub use recall::{MemoryComposeReport, MemoryHitLine, MemoryLearnReport, MemorySearchReport};
 
 use crate::engine::diff::{LineFate, Shown, changes, shown};
-use crate::engine::memory::words::{date, first_line};
+use crate::engine::memory::markdown::origin;
+use crate::engine::memory::words::first_line;
 use crate::engine::memory::{Change, ChangeKind};
 use crate::memory::{changes_of, undone_by};
 use crate::model::{
@@ -214,12 +215,7 @@ fn facts(memory: &Memory) -> String {
     if memory.is_by_hand() {
         return "written by hand, without metadata".to_owned();
     }
-    let mut parts = vec![memory.kind.name().to_owned()];
-    let (first, last) = (date(memory.first_seen), date(memory.last_seen));
-    parts.push(if first == last { first } else { format!("{first} to {last}") });
-    if memory.sightings > 0 {
-        parts.push(format!("{} in {}", plural(memory.sightings, "sighting"), plural(memory.sessions, "session")));
-    }
+    let mut parts = origin(memory);
     if memory.helpful > 0 || memory.harmful > 0 {
         parts.push(format!("helpful {}, harmful {}", memory.helpful, memory.harmful));
     }

@@ -206,16 +206,13 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_whole_and_ends_where_the_next_begins() {
+    fn an_item_is_whole_in_whatever_way_it_is_marked() {
         let list = "We can:\n1. Lock the file\n   with flock.\n2. Write beside it.\n\n   Then rename.\n\nWhich one?\n";
         check(list, &[1], &["1. Lock the file\n   with flock."]);
         check(list, &[2], &["2. Write beside it.\n\n   Then rename."]);
         check(list, &[2, 1], &["1. Lock the file\n   with flock.", "2. Write beside it.\n\n   Then rename."]);
         check(list, &[3], &[]);
-    }
-
-    #[test]
-    fn items_are_marked_in_many_ways_and_the_last_list_counts() {
+        // Items are marked in many ways, and the last list counts.
         check("**A)** tabs\n**B)** blanks", &[2], &["**B)** blanks"]);
         check("### Option 2: rename\nIt is atomic.\n## More\nx", &[2], &["### Option 2: rename\nIt is atomic."]);
         check("1. old\n\nNow:\n1. new", &[1], &["1. new"]);

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_of_the_same_file_are_outdated() {
+    fn reads_of_the_same_file_and_calls_that_ran_again_are_outdated() {
         // A whole read outdates earlier reads of the same file.
         check(ToolVerb::Read, &[("/a/x/lib.rs", 7, false), ("/a/x/lib.rs", 0, false)], &[Some(Outdated::ReadAgain), None]);
         check(ToolVerb::Read, &[("/a/x/lib.rs", 0, false), ("/a/x/lib.rs", 7, false)], &[None, None]);
@@ -202,10 +202,6 @@ mod tests {
         check(ToolVerb::Read, &[("/w/a/src/lib.rs", 0, false), ("/w/b/src/lib.rs", 0, false)], &[None, None]);
         // A relative path means the file that ends like it.
         check(ToolVerb::Read, &[("/w/src/lib.rs", 0, false), ("src/lib.rs", 0, false)], &[Some(Outdated::ReadAgain), None]);
-    }
-
-    #[test]
-    fn calls_that_ran_again_are_outdated() {
         // A search that failed outdates nothing.
         check(ToolVerb::Search, &[("x", 1, false), ("x", 1, true)], &[None, None]);
         check(ToolVerb::Search, &[("x", 1, false), ("x", 1, false)], &[Some(Outdated::RunAgain), None]);

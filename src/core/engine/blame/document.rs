@@ -263,12 +263,12 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::blame::Said;
     use crate::model::Key;
     use proptest::prelude::*;
 
     fn edit(time: i64, change: FileChange) -> FileEdit {
-        let [prompt, chosen, answer] = [(); 3].map(|()| "".into());
-        FileEdit { call: Key(time as u128), root: 0, time, block: 1, tool: String::new(), prompt, chosen, answer, change }
+        FileEdit { call: Key(time as u128), root: 0, time, block: 1, tool: String::new(), said: Said::default(), change }
     }
 
     fn written(text: &str, is_new: bool) -> FileChange {
@@ -306,6 +306,9 @@ mod tests {
         let listing = |text: &str| Listing { lines: text.lines().map(str::to_owned).collect(), is_whole: true };
         let read = FileChange::Read(listing(FILE));
         check(vec![written("let first_of_all = load();\n", true), read, written(FILE, false)], FILE, &[Some(0), None]);
+        // Lines with few letters need others.
+        check(vec![written("}\n", true)], "}\n", &[None]);
+        check(vec![written("let first = load();\n}\n", true)], "let first = load();\n}\n", &[Some(0), Some(0)]);
     }
 
     #[test]
@@ -315,12 +318,6 @@ mod tests {
         let changes = (0..500).map(|number| replaced(&line(number), &after(number))).collect();
         let text: String = (0..500).flat_map(|number| [after(number), "}".to_owned()]).map(|line| line + "\n").collect();
         check(changes, &text, &(0..500).flat_map(|number| [Some(number), None]).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn lines_with_few_letters_need_others() {
-        check(vec![written("}\n", true)], "}\n", &[None]);
-        check(vec![written("let first = load();\n}\n", true)], "let first = load();\n}\n", &[Some(0), Some(0)]);
     }
 
     #[test]

@@ -103,22 +103,26 @@ pub struct FileEdit {
     pub time: i64,
     pub block: BlockNumber,
     pub tool: String,
-    /// The last prompt before it; empty if there is none.
-    pub prompt: Arc<str>,
-    /// The options of the agent that the prompt names by their numbers; empty if it names none.
-    pub chosen: Arc<str>,
-    /// The last text of the agent between the prompt and the call; empty if there is none.
-    pub answer: Arc<str>,
+    pub said: Said,
     pub change: FileChange,
+}
+
+/// The texts before an edit; empty if there are none.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    /// The last prompt.
+    pub prompt: Arc<str>,
+    /// The options of the agent that the prompt names by their numbers.
+    pub chosen: Arc<str>,
+    /// The last text of the agent between the prompt and the call.
+    pub answer: Arc<str>,
 }
 
 /// Collects the edits of a file from the events of a session.
 pub struct EditReader<'a> {
     file: &'a BlamedFile,
     conventions: &'a Conventions,
-    prompt: Arc<str>,
-    chosen: Arc<str>,
-    answer: Arc<str>,
+    said: Said,
     /// Calls without their results.
     open: FxHashMap<Key, Vec<FileEdit>>,
     /// True if a call so far named the file: the agent can know its lines.
@@ -130,9 +134,8 @@ pub struct EditReader<'a> {
 
 impl<'a> EditReader<'a> {
     pub fn new(file: &'a BlamedFile, conventions: &'a Conventions) -> EditReader<'a> {
-        let [prompt, chosen, answer] = [(); 3].map(|()| Arc::from(""));
-        let (open, edits) = (FxHashMap::default(), Vec::new());
-        EditReader { file, conventions, prompt, chosen, answer, open, is_known: false, after: None, edits }
+        let (said, open, edits) = (Said::default(), FxHashMap::default(), Vec::new());
+        EditReader { file, conventions, said, open, is_known: false, after: None, edits }
     }
 
     /// Reads the next event; `directory` is the working directory of the session, and `before` returns the file before the edit whose
@@ -140,11 +143,10 @@ impl<'a> EditReader<'a> {
     pub fn push(&mut self, event: TraceEvent, directory: &str, before: &dyn Fn() -> Option<String>) {
         match event.content {
             TraceContent::Prompt { text, source: PromptSource::Typed } => {
-                self.chosen = chosen_options(&self.answer, &text).join("\n").into();
-                self.prompt = text.into();
-                self.answer = "".into();
+                let chosen = chosen_options(&self.said.answer, &text).join("\n").into();
+                self.said = Said { prompt: text.into(), chosen, answer: "".into() };
             }
-            TraceContent::Answer(text) if !text.trim().is_empty() => self.answer = text.into(),
+            TraceContent::Answer(text) if !text.trim().is_empty() => self.said.answer = text.into(),
             TraceContent::Call(call) => {
                 let root = |path: &str| self.file.root(path, directory, event.time);
                 let changes = self.changes(&call, &root);
@@ -155,9 +157,7 @@ impl<'a> EditReader<'a> {
                     time: event.time,
                     block: event.block,
                     tool: call.tool.clone(),
-                    prompt: self.prompt.clone(),
-                    chosen: self.chosen.clone(),
-                    answer: self.answer.clone(),
+                    said: self.said.clone(),
                     change,
                 };
                 if !changes.is_empty() {

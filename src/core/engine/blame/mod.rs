@@ -9,4 +9,4 @@ mod document;
 mod edits;
 
 pub use document::{BlameLine, attribute};
-pub use edits::{BlamedFile, EditReader, FileChange, FileEdit, Hunk, Listing};
+pub use edits::{BlamedFile, EditReader, FileChange, FileEdit, Hunk, Listing, Said};

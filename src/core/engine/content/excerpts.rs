@@ -6,6 +6,7 @@ use crate::engine::summary::plain_sentences;
 use crate::engine::{mask, mask_cut};
 use crate::model::{Block, BlockKind, Conventions, Excerpts, Keywords, Role};
 use crate::text::clauses::{clauses, content_words, is_prose, is_step};
+use crate::text::sentence::heading;
 use crate::text::stop_words::is_function_word;
 
 /// Bytes above which a message is assumed to be mostly pasted, and the bytes of its start that are examined.
@@ -26,7 +27,7 @@ pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
     if block.kind == BlockKind::ToolResult && block.words.is_empty() {
         let subjects = content.lines().filter(|line| line.starts_with('[')).filter_map(commit).map(|(_, subject)| subject);
         let own = subjects.filter(|subject| !subject.starts_with("Merge "));
-        let subjects = own.filter_map(|subject| heading(&format!("# {}", mask(subject))));
+        let subjects = own.filter_map(|subject| title(&format!("# {}", mask(subject))));
         let named: Vec<String> = subjects.take(COMMITS).collect();
         if !named.is_empty() {
             let excerpts = block.excerpts.take().map(|excerpts| *excerpts).unwrap_or_default();
@@ -53,11 +54,10 @@ pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
     let start = if words.len() > LONG_BYTES { &words[..words.floor_char_boundary(START_BYTES)] } else { &words };
     let start = mask(start);
     let sentences = plain_sentences(&start, conventions);
-    let mut named: Vec<String> = start.lines().find_map(heading).into_iter().collect();
+    let mut named: Vec<String> = start.lines().find_map(title).into_iter().collect();
     add_clauses(&sentences, false, CLAUSES, &mut named);
     // A document, such as a plan or a specification, instructs for one task.
-    let is_document =
-        start.lines().filter(|line| line.trim_start_matches('#').starts_with(' ') && line.starts_with('#')).count() > 1;
+    let is_document = start.lines().filter_map(heading).count() > 1;
     let answered = |sentence: &'_ String| {
         let mark = conventions.answer_marks.iter().find_map(|mark| sentence.rfind(mark).map(|at| at + mark.len()));
         sentence.get(mark.unwrap_or_default()..).unwrap_or_default().trim_matches('"').to_owned()
@@ -82,14 +82,13 @@ fn add_clauses(sentences: &[String], is_answer: bool, most: usize, found: &mut V
 }
 
 /// Returns the words of a heading in Markdown, without a prefix such as `Plan:`.
-fn heading(line: &str) -> Option<String> {
-    let text = line.trim().strip_prefix('#')?.trim_start_matches('#');
-    let text = text.strip_prefix(' ')?.rsplit(": ").next()?.trim();
+fn title(line: &str) -> Option<String> {
+    let text = heading(line.trim())?.rsplit(": ").next()?.trim();
     let text = text.trim_start_matches(|c: char| !c.is_alphabetic()).split(" (").next()?;
     let mut words: Vec<&str> = text.split_whitespace().take(HEADING_WORDS).collect();
     while words.pop_if(|word| is_function_word(&word.to_lowercase())).is_some() {}
-    let heading = words.join(" ").trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
-    (words.len() > 1 && content_words(&heading).next().is_some()).then_some(heading)
+    let title = words.join(" ").trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    (words.len() > 1 && content_words(&title).next().is_some()).then_some(title)
 }
 
 #[cfg(test)]
@@ -124,12 +123,12 @@ mod tests {
 
     #[test]
     fn a_heading_is_a_label() {
-        assert_eq!(heading("# Plan: Split the session store").as_deref(), Some("Split the session store"));
+        assert_eq!(title("# Plan: Split the session store").as_deref(), Some("Split the session store"));
         assert_eq!(
-            heading("# Wire the batch flags into every sync and into fetch").as_deref(),
+            title("# Wire the batch flags into every sync and into fetch").as_deref(),
             Some("Wire the batch flags into every sync")
         );
-        assert_eq!(heading("#12"), None);
+        assert_eq!(title("#12"), None);
     }
 
     fn check_rules(text: &str, expected: &[&str]) {

@@ -7,6 +7,7 @@ use crate::engine::secrets::known;
 use crate::engine::{find_secrets, mask, mask_cut, masked, o200k, older};
 use crate::model::limits::PREVIEW_CHARACTERS;
 use crate::model::{Block, BlockKind, Conventions, Counts, Key, Role, SecretPlace, Vocabulary};
+use crate::text::cut::line_characters;
 
 /// Sets the measured fields of a block from its content.
 ///
@@ -105,22 +106,7 @@ fn starts(bytes: &[u8], test: impl Fn(u8, u8) -> bool) -> u32 {
 
 /// The first words of a text, on one line, without control characters.
 pub fn preview(text: &str) -> String {
-    let mut preview = String::new();
-    let mut characters = 0;
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
-        if characters >= PREVIEW_CHARACTERS {
-            break;
-        }
-        if characters > 0 {
-            preview.push(' ');
-            characters += 1;
-        }
-        for character in word.chars().take(PREVIEW_CHARACTERS.saturating_sub(characters)) {
-            preview.push(character);
-            characters += 1;
-        }
-    }
-    preview
+    line_characters(text).take(PREVIEW_CHARACTERS).collect()
 }
 
 #[cfg(test)]

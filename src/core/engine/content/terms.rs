@@ -16,41 +16,36 @@ const LINE_BYTES: std::ops::RangeInclusive<usize> = 16..=400;
 
 /// The hashes of the distinct terms of a text, in order of appearance; at most [`TERMS_PER_BLOCK`].
 pub fn terms(text: &str) -> Vec<u32> {
-    let mut found = Found { seen: FxHashSet::default(), terms: Vec::new() };
+    let (mut seen, mut terms) = (FxHashSet::default(), Vec::new());
     for line in text.lines() {
-        if found.terms.len() >= TERMS_PER_BLOCK {
+        if terms.len() >= TERMS_PER_BLOCK {
             break;
         }
-        let content = without_line_number(line).trim();
-        if is_quotable(content) {
-            found.add(content);
-        }
-        names(content, |name| found.add(name));
-        quotes(content, |quoted| found.add(quoted));
+        in_line(line, |term| terms.extend(Some(hash(term)).filter(|hash| seen.insert(*hash))));
     }
-    found.terms.truncate(TERMS_PER_BLOCK);
+    terms.truncate(TERMS_PER_BLOCK);
     // They are kept for as long as the session is.
-    found.terms.shrink_to_fit();
-    found.terms
+    terms.shrink_to_fit();
+    terms
 }
 
 /// The terms of a text by their hashes, as they are spelled; of a line that is a term the line.
 pub fn spelled(text: &str) -> FxHashMap<u32, &str> {
     let mut found = FxHashMap::default();
-    for line in text.lines() {
-        let content = without_line_number(line).trim();
-        // Names first: a name that is also a whole line counts as a name.
-        names(content, |name| {
-            found.entry(hash(name)).or_insert(name);
-        });
-        quotes(content, |quoted| {
-            found.entry(hash(quoted)).or_insert(quoted);
-        });
-        if is_quotable(content) {
-            found.entry(hash(content)).or_insert(content);
-        }
-    }
+    text.lines().for_each(|line| in_line(line, |term| _ = found.entry(hash(term)).or_insert(term)));
     found
+}
+
+/// Calls `found` for the terms in a line: the line itself, its names, and its quotations.
+fn in_line<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
+    let content = without_line_number(line).trim();
+    if is_quotable(content) {
+        found(content);
+    }
+    names(content, &mut found);
+    for mark in [b'"', b'`'] {
+        quoted(content, mark, &mut found);
+    }
 }
 
 /// True if a trimmed line is a term itself: an agent that edits a file quotes its lines.
@@ -61,20 +56,6 @@ pub fn is_quotable(line: &str) -> bool {
 /// The hash under which a term is known.
 pub fn hash(term: &str) -> u32 {
     XxHash3_64::oneshot(term.as_bytes()) as u32
-}
-
-struct Found {
-    seen: FxHashSet<u32>,
-    terms: Vec<u32>,
-}
-
-impl Found {
-    fn add(&mut self, term: &str) {
-        let hash = hash(term);
-        if self.seen.insert(hash) {
-            self.terms.push(hash);
-        }
-    }
 }
 
 /// Returns a line without the line number added by a read or a search: `   12→`, `12:`, `12\t`, `12-`.
@@ -112,12 +93,6 @@ pub fn names<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
             }
             rest = rest.get(end + 1..).unwrap_or_default();
         }
-    }
-}
-
-fn quotes<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
-    for mark in [b'"', b'`'] {
-        quoted(line, mark, &mut found);
     }
 }
 

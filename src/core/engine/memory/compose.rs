@@ -128,22 +128,11 @@ fn paragraphs(texts: &[String]) -> Vec<FxHashSet<u32>> {
 pub fn about_prompt(memories: &[Memory], prompt: &str, known: &[String], budget_tokens: usize) -> Composition {
     const ABOUT: &str = "Memories about this prompt:";
     let known = paragraphs(known);
-    let mut left = budget_tokens.saturating_sub(line_tokens(ABOUT));
+    let found = matching(memories, prompt).into_iter().filter(|memory| !is_stated(&known, &memory.text));
+    let lines: Vec<Line<'_>> = found.map(|memory| (Some(memory), line_of(memory, split_context(&memory.text).0))).collect();
     let mut composition = Composition::default();
-    for memory in matching(memories, prompt) {
-        let line = line_of(memory, split_context(&memory.text).0);
-        let cost = line_tokens(&line);
-        if cost > left || is_stated(&known, &memory.text) {
-            continue;
-        }
-        if composition.text.is_empty() {
-            composition.text = format!("{ABOUT}\n");
-        }
-        left -= cost;
-        composition.text.push_str(&line);
-        composition.text.push('\n');
-        composition.memories.push((memory.scope, memory.received_as()));
-    }
+    let kept = fit(&lines, budget_tokens.saturating_sub(line_tokens(ABOUT)), &mut composition.memories);
+    composition.text = with_heading(ABOUT, &kept);
     composition
 }
 
@@ -153,7 +142,7 @@ pub const PINNED_TOKENS: usize = 150;
 /// Returns the tokens of the pinned memories in a composed text.
 pub fn pinned_tokens<'a>(memories: impl Iterator<Item = &'a Memory>) -> usize {
     let lines = memories.filter(|memory| memory.is_pinned && !memory.state.is_retired()).map(line);
-    tokens::count(&with_heading(Section::Pinned, &lines.collect::<Vec<_>>()))
+    tokens::count(&with_heading(Section::Pinned.heading(), &lines.collect::<Vec<_>>()))
 }
 
 /// Returns true if one of the paragraphs, of which these are the words, has all words of the first line of a text.
@@ -232,17 +221,17 @@ impl<'a> Composer<'a> {
         let is_about = |memory: &Memory| self.about.contains(&(memory.scope, memory.received_as()));
         lines.sort_by_key(|(memory, _)| !memory.is_some_and(is_about));
         let texts: Vec<String> = lines.iter().map(|(_, line)| line.clone()).collect();
-        Part { section, share, lines: Some(lines), need: tokens::count(&with_heading(section, &texts)).min(budget) }
+        Part { section, share, lines: Some(lines), need: tokens::count(&with_heading(section.heading(), &texts)).min(budget) }
     }
 
     /// Adds a part in at most `room` tokens. Returns the tokens that it takes.
     fn add(&mut self, part: &Part<'a>, room: usize) -> usize {
         let room = room.saturating_sub(line_tokens(part.section.heading()));
         let lines = match &part.lines {
-            Some(lines) => self.fit(lines, room),
+            Some(lines) => fit(lines, room, &mut self.composition.memories),
             None => (self.input.digests)(&self.composition.text, room).lines().map(str::to_owned).collect(),
         };
-        let added = with_heading(part.section, &lines);
+        let added = with_heading(part.section.heading(), &lines);
         let used = tokens::count(&added);
         self.left = self.left.saturating_sub(used);
         self.composition.text.push_str(&added);
@@ -308,21 +297,6 @@ impl<'a> Composer<'a> {
         found
     }
 
-    /// Returns the first lines that have room, whole, and remembers their memories.
-    fn fit(&mut self, lines: &[Line<'a>], room: usize) -> Vec<String> {
-        let mut left = room;
-        let mut kept = Vec::new();
-        for (memory, line) in lines {
-            let cost = line_tokens(line);
-            if cost <= left {
-                left -= cost;
-                kept.push(line.clone());
-                self.composition.memories.extend(memory.map(|memory| (memory.scope, memory.received_as())));
-            }
-        }
-        kept
-    }
-
     /// Returns what the user said, here or in several projects (`is_wanted`), the most lasting for its length first.
     fn statements(&self, is_wanted: &dyn Fn(&Memory) -> bool) -> Vec<Line<'a>> {
         let kinds = [MemoryKind::Preference, MemoryKind::Correction, MemoryKind::Fact];
@@ -372,9 +346,24 @@ impl<'a> Composer<'a> {
     }
 }
 
-/// Returns the lines of a section under its heading; nothing if there are none.
-fn with_heading(section: Section, lines: &[String]) -> String {
-    let heading = Some(section.heading()).filter(|_| !lines.is_empty());
+/// Returns the first lines that have room, whole, and adds their memories to those of a composition.
+fn fit(lines: &[Line<'_>], room: usize, memories: &mut Vec<(MemoryScope, MemoryId)>) -> Vec<String> {
+    let mut left = room;
+    let mut kept = Vec::new();
+    for (memory, line) in lines {
+        let cost = line_tokens(line);
+        if cost <= left {
+            left -= cost;
+            kept.push(line.clone());
+            memories.extend(memory.map(|memory| (memory.scope, memory.received_as())));
+        }
+    }
+    kept
+}
+
+/// Returns lines under their heading; nothing if there are none.
+fn with_heading(heading: &str, lines: &[String]) -> String {
+    let heading = Some(heading).filter(|_| !lines.is_empty());
     heading.into_iter().chain(lines.iter().map(String::as_str)).flat_map(|line| [line, "\n"]).collect()
 }
 

@@ -69,8 +69,9 @@ pub fn failures_of(sessions: &[(&str, &SessionFacts)]) -> Vec<(String, Vec<Failu
         ordered(sessions).iter().map(|(id, facts)| ((*id).to_owned(), facts.fixes.failures())).collect();
     let mut known: FxHashSet<(String, i64)> = FxHashSet::default();
     for (_, failures) in &mut sessions {
-        failures.retain(|failure| !known.contains(&(failure.row.clone(), failure.time)));
-        known.extend(failures.iter().map(|failure| (failure.row.clone(), failure.time)));
+        let identity = |failure: &Failure| (failure.place.row.clone(), failure.place.time);
+        failures.retain(|failure| !known.contains(&identity(failure)));
+        known.extend(failures.iter().map(identity));
     }
     sessions
 }
@@ -80,16 +81,15 @@ fn from_statements(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
     let mut known: FxHashSet<(&str, i64)> = FxHashSet::default();
     let mut found = Vec::new();
     for (id, facts) in sessions {
-        let is_new = |statement: &&Statement| !known.contains(&(&*statement.row, statement.time)) && !is_torn(&statement.text);
+        let is_new = |statement: &&Statement| !known.contains(&statement.place.identity()) && !is_torn(&statement.text);
         let own: Vec<&Statement> = facts.statements.found.iter().filter(is_new).collect();
-        known.extend(own.iter().map(|statement| (&*statement.row, statement.time)));
+        known.extend(own.iter().map(|statement| statement.place.identity()));
         found.extend(own.into_iter().map(|statement| from_statement(id, statement)));
     }
     found
 }
 
 fn from_statement(session: &str, statement: &Statement) -> Candidate {
-    let (block, row, time) = (statement.block, statement.row.clone(), statement.time);
     let text = match &statement.context {
         Some(context) => format!("{}\n{CONTEXT}`{context}`)", statement.text),
         None => statement.text.clone(),
@@ -106,7 +106,7 @@ fn from_statement(session: &str, statement: &Statement) -> Candidate {
         // Another statement waits for a second one.
         is_strong: is_understood(&statement.text)
             && (statement.is_strong || statement.is_lasting && told.is_whole && !told.asks_or_opines()),
-        sightings: vec![Sighting { session: session.to_owned(), block, row, time }],
+        sightings: vec![statement.place.sighting(session)],
     }
 }
 
@@ -116,9 +116,8 @@ fn from_pages(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
     for (id, page) in sessions.iter().flat_map(|(id, facts)| facts.pages.found.iter().map(move |page| (id, page))) {
         let (sightings, text) = found.entry(&page.address).or_default();
         // A row that a fork repeats counts once.
-        if !sightings.iter().any(|known| (&known.row, known.time) == (&page.row, page.time)) {
-            let (session, row) = ((*id).to_owned(), page.row.clone());
-            sightings.push(Sighting { session, block: page.block, row, time: page.time });
+        if !sightings.iter().any(|known| (&*known.row, known.time) == page.place.identity()) {
+            sightings.push(page.place.sighting(id));
             *text = &page.text;
         }
     }

@@ -8,6 +8,7 @@
 //! Everything else is kept byte for byte. A changed entry changes only its own lines.
 
 use super::words::{checksum, date, key_of, normalized, parse_date};
+use crate::engine::plural;
 use crate::model::{Memory, MemoryFile, MemoryId, MemoryKind, MemoryScope, MemoryState, Sighting};
 use std::ops::Range;
 
@@ -43,18 +44,16 @@ pub struct Document {
     pub invalid: usize,
 }
 
+/// Whole lines: an entry, or others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
-    /// Whole lines that are not an entry.
-    Text(String),
-    Entry(Box<Entry>),
+struct Piece {
+    source: String,
+    entry: Option<Box<Entry>>,
 }
 
-/// An entry with the lines that it is written in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     memory: Memory,
-    source: String,
     /// The place of the metadata in the source; `None` if there is none.
     comment: Option<Range<usize>>,
     /// The character of the bullet.
@@ -63,7 +62,7 @@ struct Entry {
 
 impl Document {
     pub fn new(file: MemoryFile, scope: MemoryScope) -> Document {
-        let pieces = vec![Piece::Text(format!("# {}\n", file.title())), Piece::Text("\n".to_owned())];
+        let pieces = vec![Piece::text(format!("# {}\n", file.title())), Piece::text("\n")];
         Document { file, scope, pieces, feed: "\n", conflicts: 0, invalid: 0 }
     }
 
@@ -84,18 +83,18 @@ impl Document {
 
     /// Returns the bytes of the file.
     pub fn print(&self) -> String {
-        self.pieces.iter().map(Piece::source).collect()
+        self.pieces.iter().map(|piece| piece.source.as_str()).collect()
     }
 
     /// Returns the entries in file order; those that a person wrote without metadata have the number 0.
     pub fn memories(&self) -> impl Iterator<Item = &Memory> {
-        self.entries().map(|entry| &entry.memory)
+        self.pieces.iter().filter_map(Piece::memory)
     }
 
     /// Returns true if there are neither entries nor text of a person: only headings and empty lines.
     pub fn is_empty(&self) -> bool {
         let is_frame = |line: &str| line.trim().is_empty() || line.starts_with('#');
-        self.pieces.iter().all(|piece| matches!(piece, Piece::Text(text) if text.lines().all(is_frame)))
+        self.pieces.iter().all(|piece| piece.entry.is_none() && piece.source.lines().all(is_frame))
     }
 
     /// Returns the highest number of an entry, also of those in merge conflicts; 0 if there are none.
@@ -107,9 +106,9 @@ impl Document {
 
     /// Gives the entry with this index in file order another number.
     pub fn renumber(&mut self, index: usize, id: MemoryId) {
-        if let Some(entry) = self.entries_mut().nth(index) {
-            let memory = Memory { id, ..entry.memory.clone() };
-            entry.set(memory);
+        if let Some(piece) = self.pieces.iter_mut().filter(|piece| piece.entry.is_some()).nth(index) {
+            let memory = Memory { id, ..piece.memory().cloned().unwrap_or_default() };
+            piece.set(memory);
         }
     }
 
@@ -117,62 +116,44 @@ impl Document {
     /// replaced only if `memory` has another text. A retired entry is moved to the end of the file.
     pub fn set(&mut self, memory: &Memory) {
         let memory = Memory { file: self.file.clone(), scope: self.scope, text: normalized(&memory.text), ..memory.clone() };
-        let feed = self.feed;
-        let known = self.pieces.iter().position(|piece| matches!(piece, Piece::Entry(entry) if entry.memory.id == memory.id));
-        let Some(place) = known else {
-            let mut entry = Entry { memory: memory.clone(), source: String::new(), comment: None, marker: '-' };
-            entry.rewrite(memory, feed);
-            return self.insert(entry);
-        };
-        let Piece::Entry(entry) = &mut self.pieces[place] else { return };
-        let was_retired = entry.memory.state.is_retired();
-        if entry.memory.text == memory.text && entry.comment.is_some() {
-            entry.set(memory);
+        let known = self.pieces.iter().position(|piece| piece.memory().is_some_and(|known| known.id == memory.id));
+        let Some(place) = known else { return self.insert(Piece::written(memory, '-', self.feed)) };
+        let piece = &mut self.pieces[place];
+        let Some(Entry { memory: before, comment, marker }) = piece.entry.as_deref() else { return };
+        let moves = before.state.is_retired() != memory.state.is_retired();
+        if before.text == memory.text && comment.is_some() {
+            piece.set(memory);
         } else {
-            entry.rewrite(memory, feed);
+            *piece = Piece::written(memory, *marker, self.feed);
         }
-        let moves = was_retired != entry.memory.state.is_retired();
-        if moves && let Piece::Entry(entry) = self.pieces.remove(place) {
-            self.insert(*entry);
+        if moves {
+            let piece = self.pieces.remove(place);
+            self.insert(piece);
         }
     }
 
     /// Removes an entry; returns true if there was one with this number.
     pub fn remove(&mut self, id: MemoryId) -> bool {
         let before = self.pieces.len();
-        self.pieces.retain(|piece| !matches!(piece, Piece::Entry(entry) if entry.memory.id == id && id != 0));
+        self.pieces.retain(|piece| id == 0 || piece.memory().is_none_or(|known| known.id != id));
         self.pieces.len() < before
     }
 
-    fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Entry(entry) => Some(&**entry),
-            Piece::Text(_) => None,
-        })
-    }
-
-    fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
-        self.pieces.iter_mut().filter_map(|piece| match piece {
-            Piece::Entry(entry) => Some(&mut **entry),
-            Piece::Text(_) => None,
-        })
-    }
-
     /// Inserts an entry after the last one of its part: the retired ones are the last part.
-    fn insert(&mut self, entry: Entry) {
-        let archive = self.pieces.iter().position(|piece| piece.is_archive_heading());
-        let part = match (entry.memory.state.is_retired(), archive) {
+    fn insert(&mut self, piece: Piece) {
+        let archive = self.pieces.iter().position(|piece| piece.entry.is_none() && piece.source.trim_end() == ARCHIVE);
+        let part = match (piece.memory().is_some_and(|memory| memory.state.is_retired()), archive) {
             (true, Some(start)) => start + 1..self.pieces.len(),
             (true, None) => {
                 self.end_with_empty_line(self.pieces.len());
-                self.pieces.push(Piece::Text(format!("{ARCHIVE}{}", self.feed)));
-                self.pieces.push(Piece::Text(self.feed.to_owned()));
+                self.pieces.push(Piece::text(format!("{ARCHIVE}{}", self.feed)));
+                self.pieces.push(Piece::text(self.feed));
                 self.pieces.len()..self.pieces.len()
             }
             (false, Some(start)) => 0..start,
             (false, None) => 0..self.pieces.len(),
         };
-        let last = part.clone().rev().find(|place| matches!(self.pieces[*place], Piece::Entry(_)));
+        let last = part.clone().rev().find(|place| self.pieces[*place].entry.is_some());
         let place = match last {
             Some(last) => {
                 self.end_line(last);
@@ -180,26 +161,24 @@ impl Document {
             }
             None => {
                 // Before the empty lines at the end of the part, but after one empty line.
-                let is_blank = |place: &usize| self.pieces[*place].source().trim().is_empty();
+                let is_blank = |place: &usize| self.pieces[*place].source.trim().is_empty();
                 let blanks = part.clone().rev().take_while(is_blank).count();
                 let place = part.end - blanks.saturating_sub(1).min(part.len());
                 let added = self.end_with_empty_line(place);
                 place + added
             }
         };
-        self.pieces.insert(place, Piece::Entry(Box::new(entry)));
+        self.pieces.insert(place, piece);
         // A heading after the entry keeps an empty line before it.
-        if self.pieces.get(place + 1).is_some_and(|piece| piece.source().starts_with('#')) {
-            self.pieces.insert(place + 1, Piece::Text(self.feed.to_owned()));
+        if self.pieces.get(place + 1).is_some_and(|piece| piece.source.starts_with('#')) {
+            self.pieces.insert(place + 1, Piece::text(self.feed));
         }
     }
 
     fn end_line(&mut self, place: usize) {
-        let feed = self.feed;
-        match self.pieces.get_mut(place) {
-            Some(Piece::Entry(entry)) if !entry.source.ends_with('\n') => entry.source.push_str(feed),
-            Some(Piece::Text(text)) if !text.is_empty() && !text.ends_with('\n') => text.push_str(feed),
-            _ => {}
+        let source = &mut self.pieces[place].source;
+        if !source.is_empty() && !source.ends_with('\n') {
+            source.push_str(self.feed);
         }
     }
 
@@ -207,44 +186,23 @@ impl Document {
     fn end_with_empty_line(&mut self, place: usize) -> usize {
         let Some(before) = place.checked_sub(1) else { return 0 };
         self.end_line(before);
-        let source = self.pieces[before].source();
+        let source = &self.pieces[before].source;
         if source.is_empty() || source.ends_with("\n\n") || source.ends_with("\r\n\r\n") || source.trim().is_empty() {
             return 0;
         }
-        self.pieces.insert(place, Piece::Text(self.feed.to_owned()));
+        self.pieces.insert(place, Piece::text(self.feed));
         1
     }
 }
 
 impl Piece {
-    fn source(&self) -> &str {
-        match self {
-            Piece::Text(text) => text,
-            Piece::Entry(entry) => &entry.source,
-        }
+    fn text(source: impl Into<String>) -> Piece {
+        Piece { source: source.into(), entry: None }
     }
 
-    fn is_archive_heading(&self) -> bool {
-        matches!(self, Piece::Text(text) if text.trim_end() == ARCHIVE)
-    }
-}
-
-impl Entry {
-    /// Replaces the metadata, and keeps all other bytes.
-    fn set(&mut self, memory: Memory) {
+    /// Returns the entry of a memory, in lines of its own.
+    fn written(memory: Memory, marker: char, feed: &str) -> Piece {
         let comment = metadata(&memory);
-        match self.comment.clone() {
-            Some(place) if self.source[place.clone()] != comment => {
-                self.source.replace_range(place.clone(), &comment);
-                self.comment = Some(place.start..place.start + comment.len());
-            }
-            _ => {}
-        }
-        self.memory = memory;
-    }
-
-    fn rewrite(&mut self, memory: Memory, feed: &str) {
-        let (comment, marker) = (metadata(&memory), self.marker);
         let mut source = format!("{marker} ");
         for (place, line) in memory.text.split('\n').enumerate() {
             let indent = if place == 0 || line.is_empty() { "" } else { "  " };
@@ -252,7 +210,23 @@ impl Entry {
         }
         let start = source.len() + 2;
         source.push_str(&format!("  {comment}{feed}"));
-        *self = Entry { memory, source, comment: Some(start..start + comment.len()), marker };
+        let entry = Entry { memory, comment: Some(start..start + comment.len()), marker };
+        Piece { source, entry: Some(Box::new(entry)) }
+    }
+
+    fn memory(&self) -> Option<&Memory> {
+        self.entry.as_ref().map(|entry| &entry.memory)
+    }
+
+    /// Replaces the metadata of an entry, and keeps all other bytes.
+    fn set(&mut self, memory: Memory) {
+        let Some(entry) = &mut self.entry else { return };
+        let comment = metadata(&memory);
+        if let Some(place) = entry.comment.clone().filter(|place| self.source[place.clone()] != comment) {
+            self.source.replace_range(place.clone(), &comment);
+            entry.comment = Some(place.start..place.start + comment.len());
+        }
+        entry.memory = memory;
     }
 }
 
@@ -274,9 +248,9 @@ impl Parser<'_> {
                 self.skip_to(|line| line.trim_start().starts_with(fence));
             } else if line.starts_with(OPEN) && !line.contains(CLOSE) {
                 self.skip_to(|line| line.contains(CLOSE));
-            } else if let Some(entry) = self.bullet(in_archive) {
-                self.at += entry.source.split_inclusive('\n').count();
-                self.document.pieces.push(Piece::Entry(Box::new(entry)));
+            } else if let Some(piece) = self.bullet(in_archive) {
+                self.at += piece.source.split_inclusive('\n').count();
+                self.document.pieces.push(piece);
                 continue;
             } else {
                 self.at += 1;
@@ -284,8 +258,7 @@ impl Parser<'_> {
             if line.starts_with('#') {
                 in_archive = line.trim_end() == ARCHIVE;
             }
-            let text: String = self.lines[start..self.at].concat();
-            self.document.pieces.push(Piece::Text(text));
+            self.document.pieces.push(Piece::text(self.lines[start..self.at].concat()));
         }
     }
 
@@ -296,7 +269,7 @@ impl Parser<'_> {
     }
 
     /// Returns the entry that begins with a bullet at the current line; `None` if there is no bullet, or it has no text.
-    fn bullet(&mut self, in_archive: bool) -> Option<Entry> {
+    fn bullet(&mut self, in_archive: bool) -> Option<Piece> {
         let line = self.lines[self.at];
         let marker = line.chars().next().filter(|c| matches!(c, '-' | '*' | '+'))?;
         let first = line[1..].strip_prefix([' ', '\t'])?.trim();
@@ -341,7 +314,7 @@ impl Parser<'_> {
                 (by_hand(&self.document.file, self.document.scope, text, in_archive), None)
             }
         };
-        Some(Entry { memory, source, comment, marker })
+        Some(Piece { source, entry: Some(Box::new(Entry { memory, comment, marker })) })
     }
 
     /// Returns the memory with a text and a line of metadata; `None` if that is invalid.
@@ -379,15 +352,18 @@ pub fn parse_name(name: &str) -> Option<(MemoryScope, MemoryId)> {
     Some((scope, digits.parse().ok().filter(|id| *id > 0 && is_number)?))
 }
 
+/// Returns the kind of a memory, its days and the number of its sightings.
+pub fn origin(memory: &Memory) -> Vec<String> {
+    let (first, last) = (date(memory.first_seen), date(memory.last_seen));
+    let days = if first == last { first } else { format!("{first} to {last}") };
+    let counts = || format!("{} in {}", plural(memory.sightings, "sighting"), plural(memory.sessions, "session"));
+    [memory.kind.name().to_owned(), days].into_iter().chain((memory.sightings > 0).then(counts)).collect()
+}
+
 /// Returns the comment with the metadata of a memory.
 pub fn metadata(memory: &Memory) -> String {
-    let mut parts = vec![format!("{} {}", memory.scope.name_of(memory.id), memory.state.name()), memory.kind.name().to_owned()];
-    let (first, last) = (date(memory.first_seen), date(memory.last_seen));
-    parts.push(if first == last { first } else { format!("{first} to {last}") });
-    if memory.sightings > 0 {
-        let count = |count: u32, unit: &str| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
-        parts.push(format!("{} in {}", count(memory.sightings, "sighting"), count(memory.sessions, "session")));
-    }
+    let mut parts = vec![format!("{} {}", memory.scope.name_of(memory.id), memory.state.name())];
+    parts.extend(origin(memory));
     let skipped = memory.evidence.len().saturating_sub(EVIDENCE);
     let evidence: Vec<String> =
         memory.evidence[skipped..].iter().filter(|sighting| is_plain(&sighting.session)).map(place).collect();

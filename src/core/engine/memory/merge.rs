@@ -362,9 +362,7 @@ pub fn new_memory(candidate: &Candidate) -> Memory {
         ..Memory::default()
     };
     count(&mut memory, candidate);
-    if memory.first_seen == i64::MAX {
-        memory.first_seen = memory.last_seen;
-    }
+    memory.first_seen = memory.first_seen.min(memory.last_seen);
     if candidate.is_strong || memory.sessions >= ACTIVE_SESSIONS {
         memory.state = MemoryState::Active;
     }

@@ -60,7 +60,8 @@ fn thoughts(text: &str, sentences: &[Sentence], conventions: &Conventions) -> Ve
     let is_open =
         |at: usize, sentence: &Sentence| !sentence.leads && (at >= late && sentence.asks() || starts(&sentence.text, &STARTS));
     for (at, sentence) in sentences.iter().enumerate().filter(|(at, sentence)| is_open(*at, sentence)) {
-        if !is_short(&sentence.text) {
+        // One of few words says nothing by itself.
+        if sentence.text.split_whitespace().count() >= WORDS {
             found.push(sentence.text.clone());
         } else if let Some(before) = at.checked_sub(1).map(|before| &sentences[before]).filter(|before| is_complete(before)) {
             // `Want me to?` says what it asks for in the sentence before.
@@ -88,11 +89,6 @@ fn starts(text: &str, phrases: &[&str]) -> bool {
         let is_whole = |rest: &str| !rest.trim_start_matches('s').starts_with(char::is_alphanumeric);
         lower.strip_prefix(phrase).is_some_and(|rest| is_whole(rest) || phrase.ends_with(|c| c >= FIRST_IDEOGRAPH))
     })
-}
-
-/// Returns true for a sentence of few words, which says nothing by itself.
-fn is_short(text: &str) -> bool {
-    text.split_whitespace().count() < WORDS
 }
 
 /// Returns true for a sentence with its start and its end, which another one can follow.

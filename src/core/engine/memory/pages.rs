@@ -3,7 +3,7 @@
 use super::statements::is_whole;
 use super::words::{content_words, holds_secret};
 use crate::engine::report::summary::sentences;
-use crate::model::{BlockNumber, Conventions, Key, PromptSource, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult};
+use crate::model::{Conventions, EventPlace, Key, PromptSource, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult};
 use crate::text::command_heads::without_wrappers;
 use crate::text::lists::word_lists;
 use crate::text::shell::simple_commands;
@@ -34,10 +34,8 @@ pub struct Page {
     /// The address; the words of a search behind `web search: `.
     pub address: String,
     pub text: String,
-    pub block: BlockNumber,
-    pub row: String,
-    /// The time of the result, in milliseconds since 1970, UTC; 0 if unknown.
-    pub time: i64,
+    /// That of the result.
+    pub place: EventPlace,
 }
 
 /// Collects what the pages of a session taught, from its events.
@@ -93,12 +91,8 @@ impl Pages {
         if self.read.len() < PAGES && is_page {
             let words: BTreeSet<String> = content_words(&result.text).into_iter().take(PAGE_WORDS).collect();
             let fresh = words.iter().filter(|word| is_name(word) && !request.asked.contains(&***word)).cloned().collect();
-            let (block, row, time) = (event.block, event.row.clone(), event.time);
-            self.read.push(Reading {
-                page: Page { address: request.address, text: String::new(), block, row, time },
-                words,
-                fresh,
-            });
+            let page = Page { address: request.address, text: String::new(), place: event.place() };
+            self.read.push(Reading { page, words, fresh });
         }
     }
 

@@ -34,8 +34,10 @@ pub fn contents_of(reading: &Analysis, sources: &Sources) -> Contents {
     sources.iter().map(text).collect()
 }
 
-/// The blocks that count, in file order, and their calls.
+/// The blocks that count, in file order, their calls and their originals.
 pub(super) struct LiveBlocks<'a> {
+    pub reading: &'a Analysis,
+    pub sources: &'a Sources,
     pub blocks: Vec<&'a Block>,
     /// The contents of blocks that the last compactions repeat: the model still sees them.
     pub repeated: FxHashSet<Key>,
@@ -43,7 +45,7 @@ pub(super) struct LiveBlocks<'a> {
 }
 
 impl<'a> LiveBlocks<'a> {
-    pub fn new(reading: &'a Analysis) -> LiveBlocks<'a> {
+    pub fn new(reading: &'a Analysis, sources: &'a Sources) -> LiveBlocks<'a> {
         let turns = live_turns(reading);
         let all = turns.iter().flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number));
         let repeated = reading.session.repeated_words();
@@ -52,12 +54,16 @@ impl<'a> LiveBlocks<'a> {
         let repeated = in_window.map(|block| block.hash).collect();
         let uses = blocks.iter().filter(|block| block.kind == BlockKind::ToolUse);
         let calls = uses.filter_map(|block| Some((block.call?, *block))).collect();
-        LiveBlocks { blocks, repeated, calls }
+        LiveBlocks { reading, sources, blocks, repeated, calls }
     }
 
-    pub fn target<'s>(&'s self, block: &'s Block, sources: &'s Sources) -> &'s str {
+    pub fn source(&self, block: &Block) -> Option<&'a Source> {
+        self.sources.get(&block.number)
+    }
+
+    pub fn target<'s>(&'s self, block: &'s Block) -> &'s str {
         let call = block.call.and_then(|call| self.calls.get(&call)).filter(|call| call.level != Level::Original);
-        call.and_then(|call| sources.get(&call.number)).map_or_else(|| block.target(), |source| &source.target)
+        call.and_then(|call| self.source(call)).map_or_else(|| block.target(), |source| &source.target)
     }
 
     /// Returns the texts of the agent, the newest first.
@@ -67,10 +73,10 @@ impl<'a> LiveBlocks<'a> {
     }
 
     /// Returns the last result of each call with a target, the newest first.
-    pub fn last_results(&self, sources: &Sources) -> Vec<(&'a Block, String)> {
+    pub fn last_results(&self) -> Vec<(&'a Block, String)> {
         let mut seen: FxHashSet<String> = FxHashSet::default();
         let results = self.blocks.iter().rev().filter(|block| block.kind == BlockKind::ToolResult);
-        let targets = results.map(|block| (*block, self.target(block, sources).to_owned()));
+        let targets = results.map(|block| (*block, self.target(block).to_owned()));
         targets.filter(|(_, target)| !target.is_empty() && seen.insert(target.clone())).collect()
     }
 
@@ -87,7 +93,8 @@ impl<'a> LiveBlocks<'a> {
 /// Returns the blocks whose originals a pack is made from, in file order: those of summaries, and of lists; with a query or for whole turns
 /// all of their texts, calls and results.
 pub fn needed(reading: &Analysis, wanted: &Wanted) -> Vec<BlockNumber> {
-    let live = LiveBlocks::new(reading);
+    let sources = Sources::default();
+    let live = LiveBlocks::new(reading, &sources);
     let is_wanted = |block: &Block| {
         let is_requested = wanted.form.has_full_texts() && wanted.turns.contains(block.position.turn);
         is_content(block) && (is_requested || wanted.query.is_some())
@@ -100,7 +107,7 @@ pub fn needed(reading: &Analysis, wanted: &Wanted) -> Vec<BlockNumber> {
     // A shortened block can have lost the words of a person.
     let is_prompt = |block: &Block| block.kind == BlockKind::Text && block.role == Role::User && block.level != Level::Original;
     let blocks = live.blocks.iter().filter(|block| is_told(block) || is_prompt(block)).map(|block| block.number);
-    let failed = live.last_results(&Sources::default()).into_iter().map(|(block, _)| block).filter(|block| block.error);
+    let failed = live.last_results().into_iter().map(|(block, _)| block).filter(|block| block.error);
     let others = live.texts().chain(failed.take(FAILURES)).chain(live.records()).map(|block| block.number);
     let mut numbers: Vec<BlockNumber> = blocks.chain(others).chain(summary::needed(reading)).collect();
     numbers.sort_unstable();

@@ -65,24 +65,24 @@ const QUERY_LINES: usize = 300;
 
 /// Returns all units, without their tokens, the most valuable first, and how many of them every pack has.
 pub(super) fn units(reading: &Analysis, sources: &Sources, wanted: &Wanted, clock: &dyn Fn(i64) -> String) -> (Vec<Unit>, usize) {
-    let live = LiveBlocks::new(reading);
+    let live = LiveBlocks::new(reading, sources);
     let contents = contents_of(reading, sources);
     let told = Told::new(reading, &contents);
     let mut units = Units::default();
     units.turns(&told, clock);
-    units.requested(reading, &live, sources, wanted, &told, clock);
-    units.words(reading, &live, sources);
+    units.requested(&live, wanted, &told, clock);
+    units.words(&live);
     units.summary(&told.session());
     units.parts(Lane::Open, told.turns().len().checked_sub(1).map(|newest| told.open(newest)));
     if let Some(query) = &wanted.query {
-        units.about(reading, &live, sources, query);
+        units.about(&live, query);
     }
     units.files(reading);
     units.parts(Lane::Functions, Some(functions_in_work(reading, &contents)));
-    units.commands(&live, sources);
-    units.failures(reading, &live, sources);
-    units.agent(&live, sources);
-    units.content(reading, &live, sources);
+    units.commands(&live);
+    units.failures(&live);
+    units.agent(&live);
+    units.content(&live);
     units.parts(Lane::Decisions, (0..told.turns().len()).rev().map(|at| told.decided(at)));
     units.sessions(&wanted.sessions);
     let least = LANES.iter().zip(&units.lanes).filter(|(row, _)| row.start == ALWAYS).map(|(_, units)| units.len()).sum();
@@ -153,10 +153,10 @@ impl Units {
     }
 
     /// Adds the words of the user, the newest prompt first. The message of a hook in the user's name is a failure.
-    fn words(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
-        let conventions = reading.session.conventions;
-        let prompts = live.blocks.iter().rev().filter_map(|block| Some((*block, &sources.get(&block.number)?.words)));
-        let offers = offers(reading, live, sources);
+    fn words(&mut self, live: &LiveBlocks<'_>) {
+        let conventions = live.reading.session.conventions;
+        let prompts = live.blocks.iter().rev().filter_map(|block| Some((*block, &live.source(block)?.words)));
+        let offers = offers(live);
         let mut answered: Vec<(Lane, BlockNumber, &String)> = Vec::new();
         let mut newest = Lane::Task;
         let mut at = 0;
@@ -215,11 +215,11 @@ impl Units {
     }
 
     /// Adds the lines with most words of a query, the newest first among equals.
-    fn about(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources, query: &Query) {
+    fn about(&mut self, live: &LiveBlocks<'_>, query: &Query) {
         let matcher = query.matcher();
         let mut found: Vec<(u32, &Block, u32, String)> = Vec::new();
         for block in live.blocks.iter().rev() {
-            let Some(text) = text_of(reading, block, sources) else { continue };
+            let Some(text) = text_of(live, block) else { continue };
             for (at, line) in text.lines().enumerate().filter(|(_, line)| LINE_BYTES.contains(&line.trim().len())) {
                 let mut terms = 0u64;
                 matcher.find(line, |term, _, _| terms |= 1 << term);
@@ -250,16 +250,15 @@ impl Units {
     }
 
     /// Adds the commands that worked, by the directory to which they change: new, short and often run ones first.
-    fn commands(&mut self, live: &LiveBlocks<'_>, sources: &Sources) {
-        let calls = live.blocks.iter().filter(|block| block.kind == BlockKind::ToolUse && is_command(block));
+    fn commands(&mut self, live: &LiveBlocks<'_>) {
+        let calls = live.blocks.iter().filter(|block| block.kind == BlockKind::ToolUse && block.has_verb(ToolVerb::Run));
         let (mut runs, mut forms): (FxHashMap<&str, usize>, FxHashMap<&str, usize>) = Default::default();
-        for target in calls.map(|block| live.target(block, sources)) {
+        for target in calls.map(|block| live.target(block)) {
             *runs.entry(target).or_default() += 1;
             *forms.entry(stem(target)).or_default() += 1;
         }
-        let has_worked =
-            |block: &Block, target: &str| is_command(block) && !block.error && own_failure(block, target, sources).is_none();
-        let results = live.last_results(sources).into_iter().filter(|(block, target)| has_worked(block, target));
+        let has_worked = |block: &Block, target: &str| block.has_verb(ToolVerb::Run) && !has_failed(live, block, target);
+        let results = live.last_results().into_iter().filter(|(block, target)| has_worked(block, target));
         let mut named: FxHashSet<String> = FxHashSet::default();
         let mut ranked: Vec<(f64, &Block, String)> = Vec::new();
         for (age, (block, target)) in results.take(COMMANDS).enumerate() {
@@ -281,39 +280,39 @@ impl Units {
 
     /// Adds the calls that failed and did not succeed later, those with the same error together, the newest first; those of which only
     /// the output tells it after them, and those that a later call made good in other words last, marked.
-    fn failures(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
-        let conventions = reading.session.conventions;
-        let has_failed = |block: &Block, target: &str| block.error || own_failure(block, target, sources).is_some();
-        let results = live.last_results(sources);
+    fn failures(&mut self, live: &LiveBlocks<'_>) {
+        let conventions = live.reading.session.conventions;
+        let results = live.last_results();
         let mut forms: FxHashSet<&str> = FxHashSet::default();
-        let newest = results.iter().filter(|(block, target)| is_command(block) && forms.insert(stem(target)));
+        let newest = results.iter().filter(|(block, target)| block.has_verb(ToolVerb::Run) && forms.insert(stem(target)));
         let newest: FxHashMap<String, bool> =
-            newest.map(|(block, target)| (stem(target).to_owned(), has_failed(block, target))).collect();
-        let (mut failed, others): (Vec<_>, Vec<_>) = results.into_iter().partition(|(block, target)| has_failed(block, target));
+            newest.map(|(block, target)| (stem(target).to_owned(), has_failed(live, block, target))).collect();
+        let (mut failed, others): (Vec<_>, Vec<_>) =
+            results.into_iter().partition(|(block, target)| has_failed(live, block, target));
         // Of commands that differ only in how their output is cut, the newest tells if they still fail.
         failed.retain(|(block, target)| block.error || newest.get(stem(target)).is_none_or(|fails| *fails));
         failed.sort_by_key(|(block, _)| !block.error);
         let mut successes = Successes::default();
         others.iter().for_each(|(block, target)| successes.add(block, target));
-        let commands = others.iter().filter(|(block, _)| is_command(block));
+        let commands = others.iter().filter(|(block, _)| block.has_verb(ToolVerb::Run));
         let done = commands.flat_map(|(block, target)| Step::of(target).into_iter().flatten().map(|step| (block.number, step)));
         let done: Vec<(BlockNumber, Step)> = done.collect();
         let is_made_good = |block: &Block, target: &str| {
             let steps: Option<Vec<Step>> = Step::of(target).into_iter().collect();
             let is_done = |step: &Step| done.iter().any(|(number, other)| *number > block.number && step.is_repeated_by(other));
-            is_command(block) && steps.is_some_and(|steps| !steps.is_empty() && steps.iter().all(is_done))
+            block.has_verb(ToolVerb::Run) && steps.is_some_and(|steps| !steps.is_empty() && steps.iter().all(is_done))
         };
         let mut errors: Vec<(String, &Block, Vec<String>, bool)> = Vec::new();
         for (block, target) in failed.into_iter().filter(|(block, target)| successes.after(block, target).is_none()) {
-            let Some((source, tool)) = sources.get(&block.number).zip(block.tool.as_deref()) else { continue };
-            let lost = own_failure(block, &target, sources).map(|line| cut(line, ERROR_CHARACTERS));
+            let Some((source, tool)) = live.source(block).zip(block.tool.as_deref()) else { continue };
+            let lost = own_failure(live, block, &target).map(|line| cut(line, ERROR_CHARACTERS));
             let Some(error) = lost.or_else(|| failure(&source.text, tool, &target, conventions)) else { continue };
             // Another program does not make good that one is missing, nor what the user declined.
             let is_lasting = missing_program(&error).is_some() || conventions.declines(&source.text);
             let is_made_good = !is_lasting && is_made_good(block, &target);
             let call = match tool.verb {
                 verb if verb == ToolVerb::Run || verb.names_file() => {
-                    relative(split_directory(&target).1, reading.directory()).to_owned()
+                    relative(split_directory(&target).1, live.reading.directory()).to_owned()
                 }
                 _ => label(block),
             };
@@ -336,10 +335,10 @@ impl Units {
     }
 
     /// Adds the texts of the agent, the newest first, without lines that only announce an action.
-    fn agent(&mut self, live: &LiveBlocks<'_>, sources: &Sources) {
+    fn agent(&mut self, live: &LiveBlocks<'_>) {
         let mut newest = 0;
         for block in live.texts() {
-            let Some(source) = sources.get(&block.number) else { continue };
+            let Some(source) = live.source(block) else { continue };
             let lane = if newest < NEWEST_TEXTS { Lane::Newest } else { Lane::Agent };
             let before = self.seen.len();
             self.lines(&|_| lane, block, source.text.lines().filter(|line| !is_chatter(line)));
@@ -348,11 +347,11 @@ impl Units {
     }
 
     /// Adds pieces of edits and results: those worth most for their size beside what is shown.
-    fn content(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
-        let need = need(reading, live, sources);
-        let records = live.records().filter_map(|block| Some((block, record_text(reading, block, sources)?)));
+    fn content(&mut self, live: &LiveBlocks<'_>) {
+        let need = need(live);
+        let records = live.records().filter_map(|block| Some((block, record_text(live, block)?)));
         let texts: Vec<(&Block, String)> = records.collect();
-        let olds: Vec<String> = texts.iter().map(|(block, _)| replaced_text(reading, block, sources)).collect();
+        let olds: Vec<String> = texts.iter().map(|(block, _)| replaced_text(live, block)).collect();
         let told = |block: &Block, line: &&str| is_code(block) || !is_progress(line);
         let lines: Vec<Vec<&str>> =
             texts.iter().map(|(block, text)| text.lines().map(plain).filter(|line| told(block, line)).collect()).collect();
@@ -426,15 +425,7 @@ impl Units {
     }
 
     /// Adds the requested turns: the headers of all, then their key points or texts.
-    fn requested(
-        &mut self,
-        reading: &Analysis,
-        live: &LiveBlocks<'_>,
-        sources: &Sources,
-        wanted: &Wanted,
-        told: &Told<'_>,
-        clock: &dyn Fn(i64) -> String,
-    ) {
+    fn requested(&mut self, live: &LiveBlocks<'_>, wanted: &Wanted, told: &Told<'_>, clock: &dyn Fn(i64) -> String) {
         let turns: Vec<(usize, &Turn)> =
             told.turns().enumerate().filter(|(_, turn)| wanted.turns.contains(turn.number)).collect();
         let first = |turn: &Turn| turn.blocks.first().copied().unwrap_or_default();
@@ -451,7 +442,7 @@ impl Units {
         }
         let is_wanted = |block: &&&Block| wanted.turns.contains(block.position.turn) && is_content(block);
         for block in live.blocks.iter().filter(|_| wanted.form.has_full_texts()).filter(is_wanted) {
-            let text = text_of(reading, block, sources).unwrap_or_default();
+            let text = text_of(live, block).unwrap_or_default();
             let title = match block.kind {
                 BlockKind::Text => format!("#{} {}: ", block.number, block.role.name()),
                 _ => format!("#{} {}:\n", block.number, cut(&mask(&label(block)), TITLE_CHARACTERS)),
@@ -505,13 +496,13 @@ impl Units {
 }
 
 /// Returns the line that tells the failure of a command whose exit code does not.
-fn own_failure<'a>(block: &Block, target: &str, sources: &'a Sources) -> Option<&'a str> {
-    let source = sources.get(&block.number).filter(|_| is_command(block) && !block.error)?;
+fn own_failure<'a>(live: &LiveBlocks<'a>, block: &Block, target: &str) -> Option<&'a str> {
+    let source = live.source(block).filter(|_| block.has_verb(ToolVerb::Run) && !block.error)?;
     lost_failure(target, &source.text)
 }
 
-fn is_command(block: &Block) -> bool {
-    block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Run)
+fn has_failed(live: &LiveBlocks<'_>, block: &Block, target: &str) -> bool {
+    block.error || own_failure(live, block, target).is_some()
 }
 
 /// Returns the lines of a prompt that are assumed to be pasted: of a long one all but the first and last.
@@ -556,34 +547,34 @@ fn stem(target: &str) -> &str {
 
 /// Returns true if a record holds code, whose lines belong together.
 fn is_code(block: &Block) -> bool {
-    block.kind == BlockKind::ToolUse || block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Read)
+    block.kind == BlockKind::ToolUse || block.has_verb(ToolVerb::Read)
 }
 
 /// Returns the text of a call or result from which pieces are taken; `None` if a list has it.
-fn record_text(reading: &Analysis, block: &Block, sources: &Sources) -> Option<String> {
-    let is_edit = block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit);
+fn record_text(live: &LiveBlocks<'_>, block: &Block) -> Option<String> {
+    let is_edit = block.has_verb(ToolVerb::Edit);
     // The result of an edit confirms it, and repeats its text. A call that failed is in the list of failures.
     if block.kind == BlockKind::ToolResult && (is_edit || block.error) {
         return None;
     }
-    let text = text_of(reading, block, sources)?;
+    let text = text_of(live, block)?;
     // A command of one line is in the list of commands.
     if block.kind == BlockKind::ToolUse && text.lines().count() < 2 {
         return None;
     }
-    Some(reading.session.conventions.own_result(&text).into_owned())
+    Some(live.reading.session.conventions.own_result(&text).into_owned())
 }
 
-fn replaced_text(reading: &Analysis, block: &Block, sources: &Sources) -> String {
-    let is_edit = block.kind == BlockKind::ToolUse && block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit);
-    let source = sources.get(&block.number).filter(|_| is_edit);
-    let names = &reading.session.conventions.inputs;
+fn replaced_text(live: &LiveBlocks<'_>, block: &Block) -> String {
+    let is_edit = block.kind == BlockKind::ToolUse && block.has_verb(ToolVerb::Edit);
+    let source = live.source(block).filter(|_| is_edit);
+    let names = &live.reading.session.conventions.inputs;
     source.map(|source| names.replaced_texts(&source.text)).unwrap_or_default()
 }
 
 /// Returns the text of a block for people: of a call the texts that it writes.
-fn text_of(reading: &Analysis, block: &Block, sources: &Sources) -> Option<String> {
-    let source = sources.get(&block.number)?;
-    let names = &reading.session.conventions.inputs;
+fn text_of(live: &LiveBlocks<'_>, block: &Block) -> Option<String> {
+    let source = live.source(block)?;
+    let names = &live.reading.session.conventions.inputs;
     Some(if block.kind == BlockKind::ToolUse { names.written_texts(&source.text) } else { source.text.clone() })
 }

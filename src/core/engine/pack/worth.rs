@@ -1,8 +1,8 @@
 //! The worth of lines of code and output: the names and lines that the agent is likely to use again, each counted once.
 
-use super::content::{LiveBlocks, Sources};
+use super::content::LiveBlocks;
 use crate::engine::reduce::{names, without_number};
-use crate::engine::{Analysis, Need, terms_of};
+use crate::engine::{Need, terms_of};
 use crate::model::Block;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -25,11 +25,10 @@ pub(super) struct Piece {
 }
 
 /// Returns the facts of the names in the originals of the texts, calls and results from which a pack is made.
-pub(super) fn need(reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) -> Need {
+pub(super) fn need(live: &LiveBlocks<'_>) -> Need {
     let blocks = live.texts().chain(live.records());
-    let named: Vec<(&Block, Vec<u32>)> =
-        blocks.filter_map(|block| Some((block, terms_of(&sources.get(&block.number)?.text)))).collect();
-    Need::of(reading.steps, named.iter().map(|(block, names)| (*block, names.as_slice())))
+    let named: Vec<(&Block, Vec<u32>)> = blocks.filter_map(|block| Some((block, terms_of(&live.source(block)?.text)))).collect();
+    Need::of(live.reading.steps, named.iter().map(|(block, names)| (*block, names.as_slice())))
 }
 
 impl Piece {

@@ -157,7 +157,6 @@ impl Advice<'_> {
         format!("aperture {command} -s {}", quoted_word(self.session))
     }
 
-    /// Suggests a command if the window exceeds its budget.
     fn budget(&self, reading: &Analysis) -> Option<Suggestion> {
         let budget = round_down(self.rules.budget(reading));
         let over = reading.price.total.value - budget as f64;
@@ -172,7 +171,6 @@ impl Advice<'_> {
         Some(suggestion(SuggestionKind::Budget, command, why, &price))
     }
 
-    /// Suggests shortening stale blocks.
     fn compress(&self, reading: &Analysis) -> Option<Suggestion> {
         let (blocks, _) = reading.stale_total();
         let why = format!("{} not used any more", plural(blocks as u32, "block"));
@@ -180,7 +178,6 @@ impl Advice<'_> {
         self.shorten(reading, (SuggestionKind::Compress, "compress --stale".to_owned(), why), self.stale, &is_stale)
     }
 
-    /// Suggests shortening old blocks to the preset.
     fn preset(&self, reading: &Analysis) -> Option<Suggestion> {
         let name = self.rules.preset.name;
         let why = format!("preset {name}: stale blocks, and older ones in use as far as the preset allows");
@@ -247,11 +244,6 @@ impl Advice<'_> {
         block.usefulness.last_step.is_some_and(|last| Some(last) > step)
     }
 
-    /// Returns true if a change before a thinking block drops it.
-    fn binds(&self, reading: &Analysis, block: &Block) -> bool {
-        self.binds_thinking && binding_of(&reading.session, &reading.model, block) != Binding::Free
-    }
-
     /// Returns the price of a change that removes these tokens of some blocks; `None` if it saves too little.
     fn worth_saying(&self, reading: &Analysis, gone: &[(BlockNumber, f64)]) -> Option<EditPrice> {
         let saved: f64 = gone.iter().map(|(_, tokens)| tokens).sum();
@@ -264,15 +256,19 @@ impl Advice<'_> {
     fn price(&self, reading: &Analysis, saved: f64, first: BlockNumber, thinking_goes: bool) -> EditPrice {
         let total = reading.price.total.value;
         let (mut before, mut thinking, mut behind) = (reading.price.outside.value, 0.0, false);
+        let goes = |block: &Block| {
+            thinking_goes
+                && block.kind == BlockKind::Thinking
+                && binding_of(&reading.session, &reading.model, block) != Binding::Free
+        };
         for block in reading.in_window() {
             behind |= block.number == first;
             match behind {
                 false => before += block.tokens.value,
-                true if block.kind == BlockKind::Thinking && self.binds(reading, block) => thinking += block.tokens.value,
+                true if goes(block) => thinking += block.tokens.value,
                 true => {}
             }
         }
-        let thinking = if thinking_goes { thinking } else { 0.0 };
         let facts = EditFacts {
             window_before: total,
             window_after: (total - saved - thinking).max(0.0),

@@ -243,7 +243,6 @@ impl Finding {
 }
 
 impl Analysis {
-    /// Returns the damage of the session, in file order.
     pub fn findings(&self) -> Vec<Finding> {
         findings(&self.session, &self.window, &self.model)
     }

@@ -351,36 +351,22 @@ mod tests {
         check("a very old thing here\n", "a brand new thing here\n", "-a [very old] thing here\n+a [brand new] thing here\n");
         check("apples\n", "pears\n", "-apples\n+pears\n");
         check("x = foobar(1)\n", "x = foobaz(1)\n", "-x = [foobar](1)\n+x = [foobaz](1)\n");
-    }
-
-    #[test]
-    fn a_line_feed_at_the_end_counts_only_alone() {
-        let check = |before: &str, after: &str, expected: &str| assert_eq!(drawn(before, after, false), expected);
+        // A line feed at the end counts only alone.
         check("a\nb", "a\nb\nc\n", " a\n b\n+c\n");
         check("a\nb\n", "a\nb", " a\n-b[]\n+b\n");
         check("a b\r\n", "a b\n", "-a b[\r]\n+a b\n");
-    }
-
-    #[test]
-    fn braces_do_not_hold_a_replaced_text_together() {
-        assert_eq!(drawn("first\n}\n\nsecond\n", "other\n}\nthings\n", false), "-first\n-}\n-\n-second\n+other\n+}\n+things\n");
-    }
-
-    #[test]
-    fn blocks_that_lost_most_of_their_text_are_counted() {
-        let check = |before: &str, after: &str, expected: &str| assert_eq!(drawn(before, after, false), expected);
+        // Braces do not hold a replaced text together.
+        check("first\n}\n\nsecond\n", "other\n}\nthings\n", "-first\n-}\n-\n-second\n+other\n+}\n+things\n");
+        // Blocks that lost most of their text are counted.
         check(&numbered(0..118), "a short extract\nof it\n", "-… 118\n+a short extract\n+of it\n");
         check(&numbered(0..118), "", "-… 118\n");
         check(&numbered(0..100), &numbered(40..43), "-… 40\n line 40\n line 41\n line 42\n-… 57\n");
         check("one\ntwo\n", "", "-one\n-two\n");
-    }
-
-    #[test]
-    fn unchanged_lines_are_folded() {
+        // Unchanged lines are folded.
         let before = numbered(0..40);
         let after = before.replace("line 20\n", "row 20 is other\n");
         let expected = " … 18\n line 18\n line 19\n-line 20\n+row 20 is other\n line 21\n line 22\n … 17\n";
-        assert_eq!(drawn(&before, &after, false), expected);
+        check(&before, &after, expected);
     }
 
     #[test]

@@ -438,13 +438,9 @@ mod tests {
     }
 
     #[test]
-    fn nothing_happens_to_what_stays() {
+    fn rows_come_stay_and_go() {
         assert_eq!(between(&reading(&[]), &reading(&[])), [""; 0]);
         assert_eq!(between(&reading(&[1, 2]), &reading(&[1, 2])), [""; 0]);
-    }
-
-    #[test]
-    fn rows_come_and_go() {
         let check = |before: &[u128], after: &[u128], expected: &[&str]| {
             assert_eq!(between(&reading(before), &reading(after)), expected, "{before:?} {after:?}");
         };

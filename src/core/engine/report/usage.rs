@@ -3,6 +3,7 @@
 use crate::engine::cost::capacity;
 use crate::engine::cost::model_prices::{ModelPrice, Prices, SEARCH_DOLLARS};
 use crate::model::{As, BilledTokens, Estimated, FileUsage, Lineage, Measured, ResponseUsage, TokenCount, json_forms, words};
+use crate::text::lists::index_in;
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -323,7 +324,7 @@ fn distinct<'a>(files: &[BilledFile<'a>]) -> (Vec<Counted<'a>>, Vec<&'a str>) {
     let mut models = vec![""];
     for (file, BilledFile { usage, .. }) in order {
         let mut inherits = true;
-        let indexes: Vec<u32> = usage.models.iter().map(|model| index(&mut models, model)).collect();
+        let indexes: Vec<u32> = usage.models.iter().map(|model| index_in(&mut models, model)).collect();
         for response in &usage.responses {
             let model = indexes.get(response.model as usize).copied().unwrap_or_default();
             // The session that made it is a part of the identity, as another hash.
@@ -346,15 +347,6 @@ fn distinct<'a>(files: &[BilledFile<'a>]) -> (Vec<Counted<'a>>, Vec<&'a str>) {
         }
     }
     (responses, models)
-}
-
-/// Returns the index of a text, which is added if it is new.
-fn index<'a>(texts: &mut Vec<&'a str>, text: &'a str) -> u32 {
-    let place = texts.iter().position(|known| *known == text).unwrap_or(texts.len());
-    if place == texts.len() {
-        texts.push(text);
-    }
-    place as u32
 }
 
 /// The sessions that are forks of others, and the identities of the responses in the file of each.

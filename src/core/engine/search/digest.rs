@@ -60,7 +60,8 @@ pub struct EarlierPassages<'a> {
 impl<'a> EarlierPassages<'a> {
     /// Takes the passages of turns, which are in the order of their times, without credentials and without searches of sessions.
     pub fn new(turns: &'a [EarlierTurn<'a>]) -> EarlierPassages<'a> {
-        let of_turns = shares(turns.iter().map(|turn| turn.score).collect());
+        let highest = turns.iter().map(|turn| turn.score).fold(f32::MIN_POSITIVE, f32::max);
+        let of_turns: Vec<f32> = turns.iter().map(|turn| turn.score / highest).collect();
         let mut of_sessions: FxHashMap<&str, (f32, usize)> = FxHashMap::default();
         for (at, turn) in turns.iter().enumerate() {
             let (sum, last) = of_sessions.entry(turn.session).or_default();
@@ -79,7 +80,7 @@ impl<'a> EarlierPassages<'a> {
         }
         let masked = |(_, event): &(usize, &TraceEvent)| {
             // A text that the client inserted answers nothing.
-            let nothing = || Passage { kind: PassageKind::Result, title: "".into(), text: "".into() };
+            let nothing = || Passage::untitled(PassageKind::Result, "");
             let Passage { kind, title, text } = passage(event).unwrap_or_else(nothing);
             let text = mask(whole_words(&text, PASSAGE_BYTES)).into_owned();
             Passage { kind, title: title.into_owned().into(), text: text.into() }
@@ -171,12 +172,6 @@ impl<'a> EarlierPassages<'a> {
         };
         cut(&one_line(&mask(&label.unwrap_or_else(|| "a result".to_owned()))), CALL_CHARS)
     }
-}
-
-fn shares(mut numbers: Vec<f32>) -> Vec<f32> {
-    let highest = numbers.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-    numbers.iter_mut().for_each(|number| *number /= highest);
-    numbers
 }
 
 #[cfg(test)]

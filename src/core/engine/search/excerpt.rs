@@ -53,6 +53,12 @@ pub struct Passage<'a> {
     pub text: Cow<'a, str>,
 }
 
+impl<'a> Passage<'a> {
+    pub fn untitled(kind: PassageKind, text: &'a str) -> Passage<'a> {
+        Passage { kind, title: "".into(), text: text.into() }
+    }
+}
+
 /// A line with words of a query, and the lines beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
@@ -64,14 +70,6 @@ pub struct Excerpt {
     pub after: String,
     /// The places of words of the query in the line, in bytes.
     pub marks: Vec<(usize, usize)>,
-}
-
-/// A line with words of a query.
-struct Line {
-    passage: usize,
-    /// The place of its first word.
-    place: Range<usize>,
-    value: f32,
 }
 
 /// Words of a query in a text: the index of the term of each, and its place.
@@ -86,7 +84,8 @@ pub(super) fn excerpt(
     passages: &[Passage<'_>],
     words: &[Words],
 ) -> Option<Excerpt> {
-    let mut best: Option<Line> = None;
+    // The value of a line, its passage, and the place of its first word.
+    let mut best: Option<(f32, usize, Range<usize>)> = None;
     for (index, (passage, words)) in passages.iter().zip(words).enumerate() {
         // The words of a person or an agent tell more than data with the same words, and an answer more than its question.
         let trust = [1.2, 1.0, 0.7][passage.kind.field()];
@@ -97,12 +96,12 @@ pub(super) fn excerpt(
             let has = |phrase: &&String| line.to_lowercase().contains(*phrase);
             let phrases = phrases.iter().filter(has).count();
             let value = trust * words + 100.0 * phrases as f32;
-            if best.as_ref().is_none_or(|best| best.value < value) {
-                best = Some(Line { passage: index, place, value });
+            if best.as_ref().is_none_or(|(most, ..)| *most < value) {
+                best = Some((value, index, place));
             }
         }
     }
-    let Line { passage, place, .. } = best?;
+    let (_, passage, place) = best?;
     let passage = &passages[passage];
     // Mask before a line is cut out. A mask can be shorter than the credential in its place.
     let masked = mask(&passage.text);
@@ -197,10 +196,6 @@ mod tests {
     use super::super::Query;
     use super::*;
 
-    fn passage(kind: PassageKind, text: &str) -> Passage<'_> {
-        Passage { kind, title: "".into(), text: text.into() }
-    }
-
     fn best(query: &str, passages: &[Passage<'_>]) -> Option<Excerpt> {
         let query = Query::parse(query).unwrap();
         let weights = vec![1.0; query.terms.len()];
@@ -219,31 +214,27 @@ mod tests {
     #[test]
     fn the_line_with_most_words_is_shown_with_its_neighbours() {
         let text = "The login\n\nflaky test of the login page\n  was fixed\nlogin";
-        let found = best("flaky login", &[passage(PassageKind::Answer, text)]).unwrap();
+        let found = best("flaky login", &[Passage::untitled(PassageKind::Answer, text)]).unwrap();
         assert_eq!((&*found.before, &*found.line, &*found.after), ("The login", "flaky test of the login page", "was fixed"));
         assert_eq!(found.marks, [(0, 5), (18, 23)]);
-        assert_eq!(best("absent", &[passage(PassageKind::Answer, text)]), None);
+        assert_eq!(best("absent", &[Passage::untitled(PassageKind::Answer, text)]), None);
     }
 
     #[test]
-    fn words_of_the_user_come_before_data() {
-        let passages = [passage(PassageKind::Result, "retry limit"), passage(PassageKind::Prompt, "the retry limit")];
-        assert_eq!(best("retry limit", &passages).unwrap().kind, PassageKind::Prompt);
-    }
-
-    #[test]
-    fn an_answer_is_shown_before_its_question() {
-        let passages = [
-            passage(PassageKind::Prompt, "why did the merge stop?"),
-            passage(PassageKind::Answer, "the merge had to stop at a conflict"),
-        ];
-        assert_eq!(best("merge stop", &passages).unwrap().kind, PassageKind::Answer);
+    fn words_of_the_user_come_before_data_and_an_answer_before_its_question() {
+        use PassageKind::{Answer, Prompt, Result};
+        for (query, texts, kind) in [
+            ("retry limit", [(Result, "retry limit"), (Prompt, "the retry limit")], Prompt),
+            ("merge stop", [(Prompt, "why did the merge stop?"), (Answer, "the merge had to stop at a conflict")], Answer),
+        ] {
+            assert_eq!(best(query, &texts.map(|(kind, text)| Passage::untitled(kind, text))).unwrap().kind, kind);
+        }
     }
 
     #[test]
     fn a_place_can_be_anywhere() {
         let text = format!("{}é{}", "straw ".repeat(100), " ".repeat(600));
-        let passage = passage(PassageKind::Result, &text);
+        let passage = Passage::untitled(PassageKind::Result, &text);
         for start in 0..=text.len() {
             for end in [start, text.len().min(start + 1)] {
                 let Excerpt { line, marks, .. } = cut_line(&passage, &text, start..end);
@@ -255,7 +246,7 @@ mod tests {
     #[test]
     fn of_a_long_line_the_part_with_the_words_is_shown() {
         let line = format!("{} the needle is here {}", "hay ".repeat(400), "straw ".repeat(400));
-        let found = best("needle", &[passage(PassageKind::Call, &line)]).unwrap();
+        let found = best("needle", &[Passage::untitled(PassageKind::Call, &line)]).unwrap();
         assert!(found.line.len() <= LINE_BYTES && found.line.contains("needle"));
         let (from, to) = found.marks[0];
         assert_eq!(&found.line[from..to], "needle");

@@ -180,10 +180,6 @@ mod tests {
     use super::super::query::Query;
     use super::*;
 
-    fn passage(kind: PassageKind, text: &str) -> Passage<'_> {
-        Passage { kind, title: "".into(), text: text.into() }
-    }
-
     fn value(query: &str, passages: &[Passage<'_>], name: &str) -> f32 {
         let query = Query::of_text(query);
         let occurrences = Occurrences::new(&query, passages);
@@ -191,24 +187,20 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_an_agent_works_with_is_worth_more_than_one_that_it_read() {
+    fn names_that_an_agent_works_with_and_those_with_a_word_of_the_query_are_worth_more() {
         let passages = [
-            passage(PassageKind::Call, "cache: call evict_old here"),
-            passage(PassageKind::Result, "cache\nfn evict_old()\nfn evict_new()"),
-            passage(PassageKind::Result, "the cache has evict_new, too"),
+            Passage::untitled(PassageKind::Call, "cache: call evict_old here"),
+            Passage::untitled(PassageKind::Result, "cache\nfn evict_old()\nfn evict_new()"),
+            Passage::untitled(PassageKind::Result, "the cache has evict_new, too"),
         ];
         assert!(value("cache", &passages, "evict_old") > 2.0 * value("cache", &passages, "evict_new"));
-    }
-
-    #[test]
-    fn a_name_with_a_word_of_the_query_is_worth_more() {
-        let passages = [passage(PassageKind::Result, "cache of rows\nfn evict_old()\nfn cache_old()")];
+        let passages = [Passage::untitled(PassageKind::Result, "cache of rows\nfn evict_old()\nfn cache_old()")];
         assert!(value("cache", &passages, "cache_old") > 1.5 * value("cache", &passages, "evict_old"));
     }
 
     #[test]
     fn lines_have_the_values_of_no_credentials() {
-        let passages = [passage(PassageKind::Result, "the cache\napi_token = heat_map\nfn heat_map()")];
+        let passages = [Passage::untitled(PassageKind::Result, "the cache\napi_token = heat_map\nfn heat_map()")];
         let query = Query::of_text("cache");
         let lines = Occurrences::new(&query, &passages).naming_lines(
             &[NamedPassage { score: 1.0, passage: 0, names: Vec::new() }],

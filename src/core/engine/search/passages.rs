@@ -73,7 +73,7 @@ impl<'a> Occurrences<'a> {
                 lists[term].push((number, count));
             }
         }
-        let (found, _) = scores(self.query, &lists, self.passages.len() as u32, &PASSAGES, &|_| true);
+        let (found, _) = scores(self.query, &lists, self.passages.len() as u32, &PASSAGES);
         let best = found.first().map_or(1.0, |found| found.score.max(f32::MIN_POSITIVE));
         let ranked = found.iter().map(|found| {
             let passage = found.turn as usize;
@@ -158,7 +158,7 @@ impl<'a> Occurrences<'a> {
                 stretches.push((passage, place));
             }
         }
-        let (found, weights) = scores(self.query, &lists, all as u32, &STRETCHES, &|_| true);
+        let (found, weights) = scores(self.query, &lists, all as u32, &STRETCHES);
         let needed: f32 = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
         let valued = found.iter().take(VALUED).map(|found| {
             let (passage, place) = stretches[found.turn as usize].clone();
@@ -346,29 +346,20 @@ mod tests {
     }
 
     #[test]
-    fn any_word_is_enough_and_rare_ones_count_more() {
+    fn passages_are_ordered_by_their_words() {
         let texts = [("", "the parser fails"), ("", "the parser works"), ("", "a cache of rows"), ("", "nothing of it")];
         check("why does the parser lose cache rows", &texts, &[2, 0, 1]);
         check("unheard", &texts, &[]);
         check("", &texts, &[]);
-    }
-
-    #[test]
-    fn an_identifier_is_found_by_itself_and_by_its_parts() {
+        // An identifier is found by itself and by its parts.
         let texts = [("", "let row = parse(line)"), ("", "fn parse_row()"), ("", "parseRow()")];
         check("parsing rows", &texts, &[0, 1, 2]);
         check("parse_row", &texts, &[1, 0, 2]);
-    }
-
-    #[test]
-    fn the_title_counts_more_than_the_text() {
+        // The title counts more than the text.
         let texts =
             [("Bash make", "see src/heat.rs"), ("Read src/heat.rs", "fn main() {}"), ("Read src/cold.rs", "fn main() {}")];
         check("heat", &texts, &[1, 0]);
-    }
-
-    #[test]
-    fn a_text_that_repeats_a_better_one_is_put_back() {
+        // A text that repeats a better one is put back.
         let long = "cache_segment is read\nsegment_bytes are counted\nload_segments in parallel\n";
         let again = format!("{long}and one more line of text");
         check("cache segment", &[("", &again), ("", long), ("", "a segment of the cache")], &[0, 2, 1]);

@@ -32,13 +32,9 @@ pub fn write_postings(postings: impl IntoIterator<Item = (u32, Posting)>, to: &m
     let mut before = 0;
     for (turn, posting) in postings {
         let fields = (0..3).filter(|field| posting.0[*field] > 0).map(|field| 1u64 << field).sum::<u64>();
-        let mut number = u64::from(turn - before) << 3 | fields;
+        let number = u64::from(turn - before) << 3 | fields;
         before = turn;
-        while number >= 0x80 {
-            to.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        to.push(number as u8);
+        to.extend(postcard::to_slice(&number, &mut [0; 10]).into_iter().flatten().map(|byte| *byte));
         to.extend(posting.0.iter().filter(|step| **step > 0));
     }
 }
@@ -59,19 +55,8 @@ impl Iterator for Postings<'_> {
     type Item = (u32, Posting);
 
     fn next(&mut self) -> Option<(u32, Posting)> {
-        let (mut number, mut shift) = (0u64, 0);
-        loop {
-            let (byte, rest) = self.bytes.split_first()?;
-            self.bytes = rest;
-            number |= u64::from(byte & 0x7f) << shift;
-            shift += 7;
-            if byte & 0x80 == 0 {
-                break;
-            }
-            if shift > 35 {
-                return None;
-            }
-        }
+        let (number, rest): (u64, &[u8]) = postcard::take_from_bytes(self.bytes).ok()?;
+        self.bytes = rest;
         self.turn = self.turn.checked_add(u32::try_from(number >> 3).ok()?)?;
         let mut posting = Posting::default();
         for (field, step) in posting.0.iter_mut().enumerate() {

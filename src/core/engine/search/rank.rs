@@ -110,18 +110,14 @@ pub fn candidates(
         list
     };
     let lists: Vec<Vec<(u32, [f32; 3])>> = postings.iter().map(list).collect();
-    scores(query, &lists, turns, &TURNS, is_wanted)
+    let (mut found, weights) = scores(query, &lists, turns, &TURNS);
+    found.retain(|candidate| is_wanted(candidate.turn));
+    (found, weights)
 }
 
 /// Returns the texts with any word of a query, best first, and the weights of its terms. `lists` are for each term the texts that have
 /// it, with its frequencies; `all` is the number of texts.
-pub fn scores(
-    query: &Query,
-    lists: &[Vec<(u32, [f32; 3])>],
-    all: u32,
-    scoring: &Scoring,
-    is_wanted: &dyn Fn(u32) -> bool,
-) -> (Vec<Candidate>, Vec<f32>) {
+pub fn scores(query: &Query, lists: &[Vec<(u32, [f32; 3])>], all: u32, scoring: &Scoring) -> (Vec<Candidate>, Vec<f32>) {
     let mut found: FxHashMap<u32, (f32, u64, u64)> = FxHashMap::default();
     let holders: Vec<u32> = lists.iter().map(|list| list.len() as u32).collect();
     let weights = rarities(&holders, all);
@@ -139,7 +135,6 @@ pub fn scores(
     let needed: f32 = total(query, &weights, u64::MAX).max(f32::MIN_POSITIVE);
     let mut candidates: Vec<Candidate> = found
         .into_iter()
-        .filter(|(turn, _)| is_wanted(*turn))
         .map(|(turn, (score, has, is_said))| {
             let share = total(query, &weights, has) / needed;
             Candidate { turn, score: score * share.powi(scoring.share_power), has, is_said }
@@ -209,28 +204,23 @@ pub fn rate(query: &Query, matcher: &Matcher<'_>, weights: &[f32], passages: &[P
     Some(Match { factor: if is_left { factor * LEFT } else { factor }, tier, missing, has, excerpt })
 }
 
+/// Returns the places of a lowercase ASCII text in another one, in any case.
+fn places<'a>(text: &'a str, lower: &'a str) -> impl Iterator<Item = usize> {
+    let (bytes, first) = (text.as_bytes(), lower.bytes().next().unwrap_or_default());
+    let is_it = |part: &[u8]| part.eq_ignore_ascii_case(lower.as_bytes());
+    memchr::memchr2_iter(first, first.to_ascii_uppercase(), bytes)
+        .filter(move |at| bytes.get(*at..at + lower.len()).is_some_and(is_it))
+}
+
 fn contains(text: &str, lower: &str) -> bool {
-    if lower.is_ascii() {
-        let Some(first) = lower.bytes().next() else { return true };
-        let bytes = text.as_bytes();
-        memchr::memchr2_iter(first, first.to_ascii_uppercase(), bytes)
-            .any(|at| bytes.get(at..at + lower.len()).is_some_and(|part| part.eq_ignore_ascii_case(lower.as_bytes())))
-    } else {
-        text.to_lowercase().contains(lower)
-    }
+    if lower.is_ascii() { lower.is_empty() || places(text, lower).next().is_some() } else { text.to_lowercase().contains(lower) }
 }
 
 /// Returns true if a text has a lowercase ASCII name, not as a part of a longer word.
 fn has_name(text: &str, name: &str) -> bool {
-    let bytes = text.as_bytes();
-    let Some(first) = name.bytes().next() else { return false };
     let is_letter = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    memchr::memchr2_iter(first, first.to_ascii_uppercase(), bytes).any(|at| {
-        let end = at + name.len();
-        bytes.get(at..end).is_some_and(|part| part.eq_ignore_ascii_case(name.as_bytes()))
-            && !is_letter(bytes.get(end))
-            && !is_letter(at.checked_sub(1).and_then(|before| bytes.get(before)))
-    })
+    let (before, behind) = (|at: usize| text.as_bytes()[..at].last(), |at: usize| text.as_bytes().get(at + name.len()));
+    places(text, name).any(|at| !is_letter(before(at)) && !is_letter(behind(at)))
 }
 
 /// Returns the length of the shortest stretch with `count` different terms. `places` are in order.
@@ -291,14 +281,10 @@ mod tests {
     use super::super::{read_postings, write_postings};
     use super::*;
 
-    fn answer(text: &str) -> Passage<'_> {
-        Passage { kind: PassageKind::Answer, title: "".into(), text: text.into() }
-    }
-
     fn rated(query: &str, text: &str) -> Option<(MatchTier, Vec<String>, f32)> {
         let query = Query::parse(query).unwrap();
         let weights = vec![1.0; query.terms.len()];
-        let found = rate(&query, &query.matcher(), &weights, &[answer(text)], false)?;
+        let found = rate(&query, &query.matcher(), &weights, &[Passage::untitled(PassageKind::Answer, text)], false)?;
         let missing = found.missing.iter().map(|term| query.terms[*term].text.clone()).collect();
         Some((found.tier, missing, found.factor))
     }

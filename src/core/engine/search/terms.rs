@@ -7,7 +7,6 @@ use crate::model::{TraceContent, TraceEvent};
 use crate::text::stop_words::is_function_word;
 use crate::text::words::{Word, words};
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 use twox_hash::XxHash3_64;
 
 /// Largest word that is indexed, in bytes: longer ones are data.
@@ -170,18 +169,17 @@ pub fn prompt_content(event: &TraceEvent) -> u64 {
 
 /// Returns the text of an event as it is searched and shown; `None` for texts that the client inserted.
 pub fn passage(event: &TraceEvent) -> Option<Passage<'_>> {
-    let (kind, title, text) = match &event.content {
-        TraceContent::Prompt { text, .. } => (PassageKind::Prompt, "".into(), Cow::Borrowed(text.as_str())),
-        TraceContent::Answer(text) => (PassageKind::Answer, "".into(), Cow::Borrowed(text.as_str())),
-        TraceContent::Summary(text) => (PassageKind::Summary, "".into(), Cow::Borrowed(text.as_str())),
+    Some(match &event.content {
+        TraceContent::Prompt { text, .. } => Passage::untitled(PassageKind::Prompt, text),
+        TraceContent::Answer(text) => Passage::untitled(PassageKind::Answer, text),
+        TraceContent::Summary(text) => Passage::untitled(PassageKind::Summary, text),
+        TraceContent::Result(result) => Passage::untitled(PassageKind::Result, &result.text),
         TraceContent::Call(call) => {
-            let title = format!("{} {}", call.tool, call.target);
-            (PassageKind::Call, title.into(), Cow::Owned(call.texts().join("\n")))
+            let (title, text) = (format!("{} {}", call.tool, call.target).into(), call.texts().join("\n").into());
+            Passage { kind: PassageKind::Call, title, text }
         }
-        TraceContent::Result(result) => (PassageKind::Result, "".into(), Cow::Borrowed(result.text.as_str())),
         TraceContent::Inserted(_) => return None,
-    };
-    Some(Passage { kind, title, text })
+    })
 }
 
 /// Calls `found` with each indexed word of a query: its text, and the key that all of its forms share.

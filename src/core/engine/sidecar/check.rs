@@ -1,17 +1,15 @@
 //! Compares an answer of a model with its source: every fact of the answer is there, under the same words and negations.
 
 use crate::model::words;
-use crate::text::lists::word_lists;
+use crate::text::lists::{word_lists, word_sets};
 use crate::text::names::{is_file_name, is_hash, is_identifier};
 use crate::text::words::stem;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::LazyLock;
 
 word_lists! { "check.txt":
-    NEGATIONS_BEFORE, NEGATIONS_AROUND, CJK_NEGATIONS, LIGHT, ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, DUTCH
+    NEGATIONS_BEFORE, NEGATIONS_AROUND, CJK_NEGATIONS, ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, DUTCH
 }
-
-static LIGHT_WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| LIGHT.iter().copied().collect());
+word_sets! { "check.txt": LIGHT }
 
 /// The marks around words.
 const OPENING: &str = "([{\"'`“‘«„*#<~-•";
@@ -307,7 +305,7 @@ fn units(text: &str) -> (Vec<Unit>, Vec<String>) {
                 for (part, kind) in parts(word, is_first) {
                     let lower = part.to_lowercase();
                     let key = if kind == UnitKind::Word { stem(&lower).to_owned() } else { lower.clone() };
-                    if kind == UnitKind::Word && LIGHT_WORDS.contains(&*lower) {
+                    if kind == UnitKind::Word && LIGHT.contains(&*lower) {
                         continue;
                     }
                     if !part.is_ascii() {

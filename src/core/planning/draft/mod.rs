@@ -175,9 +175,7 @@ impl<'a> Draft<'a> {
 
     /// Returns true if a call writes the plan that no later call has replaced, unless a person named it by its number.
     pub(super) fn is_plan_in_force(&self, block: &Block) -> bool {
-        let is_plan = |block: &&Block| {
-            block.kind == BlockKind::ToolUse && block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Plan)
-        };
+        let is_plan = |block: &&Block| block.kind == BlockKind::ToolUse && block.has_verb(ToolVerb::Plan);
         is_plan(&block)
             && !self.numbered.contains(&block.number)
             && self.reading().in_window().filter(is_plan).last().is_some_and(|last| last.number == block.number)

@@ -320,7 +320,7 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     row.flags.set(Flags::META, is_true(fields.meta));
     row.flags.set(Flags::VIRTUAL, is_true(fields.r#virtual));
     if assistant {
-        if blocks.iter().any(|parsed| parsed.block.tool.as_ref().is_some_and(|tool| tool.verb == ToolVerb::Plan)) {
+        if blocks.iter().any(|parsed| parsed.block.has_verb(ToolVerb::Plan)) {
             row.event = row.event.take().or_else(|| elements(content).into_iter().find_map(plan_change).map(Box::new));
         }
         if row.model.as_deref() == Some("<synthetic>") {

@@ -229,7 +229,7 @@ impl Family {
             BlockKind::Thinking | BlockKind::Other if block.signature_bytes > 0 => self.thought(block, content),
             BlockKind::ToolUse => {
                 let parameters = block.tool.as_ref().map_or(0, |tool| tool.parameters);
-                let is_list = parameters == 1 && block.tool.as_ref().is_some_and(|tool| tool.verb == ToolVerb::Plan);
+                let is_list = parameters == 1 && block.has_verb(ToolVerb::Plan);
                 let factor = if is_list { self.plan_list } else { 1.0 };
                 content * factor + self.tool_use.0 + self.tool_use.1 * f64::from(parameters)
             }

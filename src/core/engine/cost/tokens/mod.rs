@@ -247,7 +247,7 @@ fn switched(session: &Session, call: &Call, prompted: bool, thinks: &mut Option<
 
 fn plan_change(row: &Row, block: &Block) -> Option<PlanChange> {
     match row.event.as_deref() {
-        Some(Event::Plan(change)) if block.tool.as_ref().is_some_and(|tool| tool.verb == ToolVerb::Plan) => Some(*change),
+        Some(Event::Plan(change)) if block.has_verb(ToolVerb::Plan) => Some(*change),
         _ => None,
     }
 }

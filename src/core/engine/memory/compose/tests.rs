@@ -6,15 +6,11 @@ fn part(share: f64, need: usize) -> Part<'static> {
 }
 
 #[test]
-fn rooms_follow_shares() {
+fn rooms_follow_shares_and_the_unused_budget_of_a_part_is_divided_among_the_others() {
     assert_eq!(rooms(&[part(30.0, 900), part(70.0, 900)], 100), [30, 70]);
     assert_eq!(rooms(&[part(30.0, 900), part(LEAST_SHARE, 900)], 100), [99, 0]);
     assert_eq!(rooms(&[part(30.0, 40), part(LEAST_SHARE, 900)], 100), [40, 60]);
     assert_eq!(rooms(&[], 100), [0usize; 0]);
-}
-
-#[test]
-fn the_unused_budget_of_a_part_is_divided_among_the_others() {
     assert_eq!(rooms(&[part(50.0, 10), part(25.0, 900), part(25.0, 900)], 100), [10, 45, 45]);
     // The first frees room, with which the second is satisfied as well.
     assert_eq!(rooms(&[part(50.0, 0), part(25.0, 40), part(25.0, 900)], 100), [0, 40, 60]);

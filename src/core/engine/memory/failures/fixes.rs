@@ -5,7 +5,7 @@ mod call_form;
 use super::differences::{Change, change, is_same, replaced_program, shown};
 use super::error_lines::{CallError, Subject, call_error, is_silent_failure, missing_program, normalized};
 use crate::engine::mask;
-use crate::model::{BlockNumber, Conventions, Key, TraceContent, TraceEvent, TraceResult};
+use crate::model::{BlockNumber, Conventions, EventPlace, Key, TraceContent, TraceEvent, TraceResult, starts_with_any};
 use crate::text::command_heads::{heads, is_trivial, without_wrappers, wrapper};
 use crate::text::cut::cut;
 use crate::text::shell::SimpleCommand;
@@ -38,10 +38,8 @@ pub enum Nature {
 /// A failed call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    pub block: BlockNumber,
-    pub row: String,
-    /// The time of the result, in milliseconds since 1970, UTC; 0 if unknown.
-    pub time: i64,
+    /// That of the result.
+    pub place: EventPlace,
     pub tool: String,
     /// The head of the command that failed; empty for a tool that does not run commands.
     pub head: String,
@@ -72,10 +70,8 @@ impl Failure {
 /// The call that worked after a failed one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
-    pub block: BlockNumber,
-    pub row: String,
-    /// The time of the result, in milliseconds since 1970, UTC; 0 if unknown.
-    pub time: i64,
+    /// That of the result.
+    pub place: EventPlace,
     /// Words in the call that worked and not in the failed one, masked.
     pub difference: Vec<String>,
     /// The advice, in the imperative, masked.
@@ -157,7 +153,7 @@ impl Fixes {
             .filter(|(_, (_, hash))| !self.worked.contains(hash))
             .map(|(failure, (result, _))| Failure { is_intermittent: self.is_intermittent(failure, result), ..failure.clone() })
             .collect();
-        found.sort_by_key(|failure| failure.block);
+        found.sort_by_key(|failure| failure.place.block);
         found
     }
 
@@ -178,7 +174,7 @@ impl Fixes {
             return;
         }
         for failure in &mut self.failures {
-            failure.is_refuted |= failure.fix.take_if(|fix| recent.iter().any(|(block, _)| *block == fix.block)).is_some();
+            failure.is_refuted |= failure.fix.take_if(|fix| recent.iter().any(|(block, _)| *block == fix.place.block)).is_some();
         }
         for name in recent.into_iter().flat_map(|(_, names)| names) {
             let time = self.worked_names.get(&name).map_or(0, |last| last.time);
@@ -208,7 +204,10 @@ impl Fixes {
         match error {
             Some(error) => {
                 self.expire();
-                self.add_failure(event, form, error, result, conventions);
+                // Answers of the client itself are slips of the model.
+                if !starts_with_any(result.text.trim_start(), &conventions.error_tags) {
+                    self.add_failure(event, form, error);
+                }
             }
             None if result.error => self.expire(),
             None => {
@@ -220,25 +219,15 @@ impl Fixes {
     }
 
     /// Adds a failure that may be resolved later.
-    fn add_failure(
-        &mut self,
-        event: &TraceEvent,
-        form: CallForm,
-        error: CallError,
-        result: &TraceResult,
-        conventions: &Conventions,
-    ) {
-        let is_client = conventions.error_tags.iter().any(|tag| result.text.trim_start().starts_with(tag));
+    fn add_failure(&mut self, event: &TraceEvent, form: CallForm, error: CallError) {
         let missing = missing_program(&error.line).map(str::to_owned);
         let failed = form.failed_command(&error, missing.as_deref());
         let nature = match error.subject {
-            // Answers of the client itself are slips of the model.
-            _ if is_client => return,
             Subject::Environment => Some(Nature::Environment),
             Subject::Usage => Some(Nature::Usage),
             Subject::MissingName if form.names_argument(failed, &error.line) => return,
             Subject::OwnCode => return,
-            _ if form.names_member(&error.line) => Some(Nature::Usage),
+            _ if form.members.iter().any(|(name, _)| is_word_in(name, &error.line)) => Some(Nature::Usage),
             _ if !error.is_clear => return,
             _ => None,
         };
@@ -248,9 +237,7 @@ impl Fixes {
         let own = form.commands.iter().find_map(|command| wrapper(command, &error.line)).map(str::to_owned);
         let head = own.or_else(|| form.heads.get(failed).cloned()).unwrap_or_default();
         let mut failure = Failure {
-            block: event.block,
-            row: event.row.clone(),
-            time: event.time,
+            place: event.place(),
             tool: form.tool.clone(),
             head,
             line: normalized(&mask(&error.line)),
@@ -292,18 +279,14 @@ impl Fixes {
                 }
                 (_, Some((_, same))) => same.push(waiting),
                 (Outcome::Incidental, None) => {}
-                (Outcome::Resolved { text, difference, names, is_named }, None) => {
-                    let fix =
-                        Fix { block: event.block, row: event.row.clone(), time: event.time, difference, text, names, is_named };
-                    resolved.push((fix, vec![waiting]));
-                }
+                (Outcome::Resolved(fix), None) => resolved.push((Fix { place: event.place(), ..fix }, vec![waiting])),
             }
         }
         for (fix, same) in resolved {
             for mut waiting in same {
                 waiting.failure.fix = Some(fix.clone());
                 // Another step resolved it, so that the same command worked later.
-                if waiting.is_repeated(form) {
+                if waiting.command().is_some_and(|(failed, head)| form.same_head(head).any(|command| is_same(failed, command))) {
                     waiting.hash = NO_HASH;
                 }
                 self.keep(waiting);
@@ -350,12 +333,8 @@ enum Outcome {
     Unrelated,
     /// The failure had another cause than the call.
     Incidental,
-    Resolved {
-        text: String,
-        difference: Vec<String>,
-        names: Vec<String>,
-        is_named: bool,
-    },
+    /// The fix, without its place.
+    Resolved(Fix),
 }
 
 impl Waiting {
@@ -404,7 +383,8 @@ impl Waiting {
                 if self.is_cause(&change, head) && !self.is_refuted(&change) {
                     let names = option_names(head, change.added.iter().map(String::as_str));
                     let is_named = names_cure(&self.failure.shown_line, &change);
-                    return Outcome::Resolved { text: change.advice, difference: change.added, names, is_named };
+                    let (text, difference) = (change.advice, change.added);
+                    return Outcome::Resolved(Fix { text, difference, names, is_named, ..Fix::default() });
                 }
             }
         }
@@ -415,10 +395,6 @@ impl Waiting {
         self.alternative(failed, head, worked)
     }
 
-    fn is_repeated(&self, worked: &CallForm) -> bool {
-        self.command().is_some_and(|(failed, head)| worked.same_head(head).any(|command| is_same(failed, command)))
-    }
-
     /// The same command worked. If a few other steps were between, they were missing.
     fn repeated(&self) -> Outcome {
         // Without its name in the error, a step between is any step.
@@ -426,7 +402,8 @@ impl Waiting {
             |step: &String| heads(step).iter().any(|head| self.failure.shown_line.contains(&**head) && head.contains(' '));
         let Some(step) = self.steps.iter().find(|step| is_named(step)) else { return Outcome::Incidental };
         let difference = step.split(' ').map(str::to_owned).collect();
-        Outcome::Resolved { text: format!("first run `{step}`"), difference, names: heads(step), is_named: true }
+        let (text, names) = (format!("first run `{step}`"), heads(step));
+        Outcome::Resolved(Fix { text, difference, names, is_named: true, ..Fix::default() })
     }
 
     /// Returns true if the change of the call made it work, and not a change of the code.
@@ -452,12 +429,9 @@ impl Waiting {
             let is_moved = is_same_program && self.failure.is_clear && self.is_named_in(failed, command);
             if is_replaced || is_moved {
                 let program = replaced_program(failed, command).unwrap_or_else(|| other.clone());
-                return Outcome::Resolved {
-                    text: format!("use `{program}` instead"),
-                    difference: program.split(' ').map(str::to_owned).collect(),
-                    names: vec![other.clone()],
-                    is_named: true,
-                };
+                let (text, names) = (format!("use `{program}` instead"), vec![other.clone()]);
+                let difference = program.split(' ').map(str::to_owned).collect();
+                return Outcome::Resolved(Fix { text, difference, names, is_named: true, ..Fix::default() });
             }
         }
         Outcome::Unrelated
@@ -488,13 +462,9 @@ impl Waiting {
                 None => Some((name, format!("leave out `{name}`"))),
             }
         });
-        match changes.next() {
-            Some((name, text)) => {
-                let names = vec![self.form.tool.clone()];
-                Outcome::Resolved { text, difference: vec![name.clone()], names, is_named: true }
-            }
-            None => Outcome::Unrelated,
-        }
+        let Some((name, text)) = changes.next() else { return Outcome::Unrelated };
+        let (difference, names) = (vec![name.clone()], vec![self.form.tool.clone()]);
+        Outcome::Resolved(Fix { text, difference, names, is_named: true, ..Fix::default() })
     }
 }
 

@@ -45,7 +45,8 @@ fn candidate(key: u64, group: &[(&str, &Failure)]) -> Option<Candidate> {
     };
     let fixed = group.iter().filter(|(session, failure)| failure.fix.as_ref().is_some_and(|fix| is_cure(session, fix)));
     // The shortest has the fewest words that do not matter.
-    let fix = fixed.min_by_key(|(_, failure)| (failure.fix.as_ref().map(|fix| fix.text.len()), std::cmp::Reverse(failure.time)));
+    let fix =
+        fixed.min_by_key(|(_, failure)| (failure.fix.as_ref().map(|fix| fix.text.len()), std::cmp::Reverse(failure.place.time)));
     let sessions = group.iter().map(|(session, _)| *session).collect::<BTreeSet<_>>().len();
     let (kind, text, is_strong) = match fix {
         Some((_, failure)) => (MemoryKind::Resolution, resolution_text(failure, sessions >= MIN_SESSIONS), true),
@@ -59,7 +60,11 @@ fn candidate(key: u64, group: &[(&str, &Failure)]) -> Option<Candidate> {
             (MemoryKind::Environment, failure_text(group, first.nature), is_strong)
         }
     };
-    let mut sightings: Vec<Sighting> = group.iter().flat_map(|(session, failure)| sightings(session, failure)).collect();
+    let seen = group.iter().flat_map(|(session, failure)| {
+        let places = std::iter::once(&failure.place).chain(failure.fix.as_ref().map(|fix| &fix.place));
+        places.map(|place| place.sighting(session))
+    });
+    let mut sightings: Vec<Sighting> = seen.collect();
     sightings.sort_by_key(|sighting| (sighting.time, sighting.block));
     sightings.dedup();
     let file = match kind {
@@ -106,25 +111,24 @@ fn failure_text(group: &[(&str, &Failure)], nature: Nature) -> String {
     }
 }
 
-fn sightings(session: &str, failure: &Failure) -> Vec<Sighting> {
-    let sighting = |block, row: &str, time| Sighting { session: session.to_owned(), block, row: row.to_owned(), time };
-    let mut found = vec![sighting(failure.block, &failure.row, failure.time)];
-    found.extend(failure.fix.as_ref().map(|fix| sighting(fix.block, &fix.row, fix.time)));
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::EventPlace;
 
     fn failure(head: &str, line: &str, fix: Option<&str>) -> Failure {
         Failure {
-            block: 2,
+            place: EventPlace { block: 2, ..EventPlace::default() },
             head: head.into(),
             shown_line: line.into(),
             signature: super::super::fixes::signature(head, line),
             missing_program: super::super::error_lines::missing_program(line).map(str::to_owned),
-            fix: fix.map(|text| Fix { block: 4, text: text.into(), is_named: true, ..Fix::default() }),
+            fix: fix.map(|text| Fix {
+                place: EventPlace { block: 4, ..EventPlace::default() },
+                text: text.into(),
+                is_named: true,
+                ..Fix::default()
+            }),
             ..Failure::default()
         }
     }

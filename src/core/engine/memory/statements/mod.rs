@@ -16,7 +16,7 @@ pub use topic::topic_key;
 
 use crate::engine::content::rules::{Rule, is_passing_prohibition, is_prohibition, rule};
 use crate::engine::find_secrets;
-use crate::model::{BlockNumber, MemoryKind, PromptSource, ToolVerb, TraceCall, TraceContent, TraceEvent};
+use crate::model::{EventPlace, MemoryKind, PromptSource, ToolVerb, TraceCall, TraceContent, TraceEvent};
 use crate::text::cut::{cut, one_line};
 use sentence::{Sentence, clauses, is_foreign};
 use serde::{Deserialize, Serialize};
@@ -42,10 +42,7 @@ const VALUE_MARKS: [&str; 11] = ["=", ":", "is ", "ist ", "es ", "est ", "é ", 
 /// A correction, preference or fact in the user's words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Statement {
-    pub block: BlockNumber,
-    pub row: String,
-    /// When it was written, in milliseconds since 1970, UTC; 0 if unknown.
-    pub time: i64,
+    pub place: EventPlace,
     pub kind: MemoryKind,
     /// The sentences that state it, as the user wrote them; at most 300 bytes.
     pub text: String,
@@ -160,9 +157,7 @@ impl Statements {
         let best = kept.iter().max_by_key(|sentence| sentence.score);
         let kind = best.map_or(MemoryKind::Fact, |best| kind_of(&best.signals));
         Statement {
-            block: event.block,
-            row: event.row.clone(),
-            time: event.time,
+            place: event.place(),
             kind,
             text: join_texts(kept),
             context: self.last_act.clone().filter(|_| kind == MemoryKind::Correction),
@@ -311,7 +306,7 @@ fn context_of(call: &TraceCall) -> Option<String> {
     // A command tells its program itself.
     let text = if call.verb == ToolVerb::Run { target.to_owned() } else { format!("{} {target}", call.tool).trim().to_owned() };
     let is_whole = text.chars().count() <= LONGEST_CONTEXT && !text.contains(['\n', '…', '`']);
-    (is_whole && find_secrets(text.as_bytes()).is_empty() && !holds_credential(&text)).then_some(text)
+    (is_whole && !holds_credential(&text)).then_some(text)
 }
 
 fn holds_credential(text: &str) -> bool {

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_behind_a_sign_of_a_foreign_one_is_not_the_users() {
+    fn a_text_behind_a_sign_of_a_foreign_one_is_not_the_users_and_lists_are() {
         for (prompt, expected) in [
             ("the vendor wrote, please answer it:\n\nwe never validate", 1),
             ("what do you think of this page?\n\nwe never validate", 1),
@@ -221,10 +221,6 @@ mod tests {
         ] {
             assert_eq!(own(prompt), expected, "{prompt}");
         }
-    }
-
-    #[test]
-    fn lists_of_the_user_are_the_users() {
         for prompt in [
             "some rules:\n- always use tabs\n- never push",
             "no, wrong. the config is in config/app.toml",

@@ -65,10 +65,7 @@ fn orders_that_start_with_a_taste_or_an_obligation_are_statements() {
     check("prefer small commits over one large commit", Some("prefer small commits over one large commit"));
     check("make sure the names stay sorted", Some("make sure the names stay sorted"));
     check("sort the names and prefer short ones", None);
-}
-
-#[test]
-fn the_name_of_a_command_is_no_part_of_a_statement() {
+    // The name of a command is not a part of it.
     check("/plan:new prefer small commits over one large commit", Some("prefer small commits over one large commit"));
 }
 
@@ -223,10 +220,7 @@ fn a_statement_says_what_it_is_about() {
     }
     check("the default port is 9090 now", Some("the default port is 9090 now"));
     check("please don't add comments", Some("please don't add comments"));
-}
-
-#[test]
-fn only_the_sentence_that_states_it_is_kept() {
+    // Only the sentence that states it is kept.
     check("ok thanks. The importer needs to be idempotent. Can you commit?", Some("The importer needs to be idempotent."));
 }
 

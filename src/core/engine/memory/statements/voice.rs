@@ -3,6 +3,7 @@
 use super::grammar;
 use super::shape::{Line, is_of_others, own_lines};
 use crate::text::clauses::is_printed;
+use crate::text::sentence::heading;
 use crate::text::words::prose_words;
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,7 @@ pub(super) struct Voice<'a> {
 /// quotations.
 pub(super) fn voice<'a>(prompt: &'a str, is_known: &dyn Fn(&str) -> bool) -> Voice<'a> {
     let mut found = Voice::default();
-    let headings = prompt.lines().filter(|line| is_heading(line)).count();
+    let headings = prompt.lines().filter(|line| heading(line).is_some()).count();
     if prompt.len() > LONGEST_PROMPT || headings >= DOCUMENT_HEADINGS {
         found.pasted_bytes = prompt.len();
         return found;
@@ -91,11 +92,6 @@ impl Voice<'_> {
         }
         drops
     }
-}
-
-fn is_heading(line: &str) -> bool {
-    let rest = line.trim_start_matches('#');
-    rest.len() < line.len() && rest.starts_with(' ')
 }
 
 /// True if a line looks like the output of a program, code or a quotation.
@@ -256,14 +252,10 @@ mod tests {
     }
 
     #[test]
-    fn sentences_of_the_user_remain() {
+    fn sentences_of_the_user_remain_and_pasted_text_is_dropped() {
         check("No. Use tabs, e.g. in Makefiles! ok?", &["No.", "Use tabs, e.g. in Makefiles!", "ok?"]);
         check("1. first thing\n- second thing", &["first thing", "second thing"]);
         check("不对。请用中文！", &["不对。", "请用中文！"]);
-    }
-
-    #[test]
-    fn pasted_text_is_dropped() {
         check("❯ make all\nerror: no rule\n\nwe never had that rule", &["we never had that rule"]);
         check("```\nI like it\n```\nwe use nix", &["we use nix"]);
         check("# Skill\nI say\n## Steps\nwe do", &[]);

@@ -2,6 +2,7 @@
 
 use crate::engine::marker;
 use crate::model::{Block, Conventions, Level, starts_with_any};
+use crate::text::sentence::heading;
 use std::borrow::Cow;
 
 /// Prefix of a trailer that commit messages end with.
@@ -65,8 +66,7 @@ pub(super) fn lines<'a>(text: &'a str, conventions: &Conventions) -> Vec<Line<'a
 
 fn read<'a>(line: &'a str, conventions: &Conventions) -> Line<'a> {
     let trimmed = line.trim().trim_start_matches("> ");
-    let heading = trimmed.trim_start_matches('#');
-    if heading.len() < trimmed.len() && heading.starts_with(' ') && !starts_with_any(trimmed, &conventions.inserted_headings) {
+    if let Some(heading) = heading(trimmed).filter(|_| !starts_with_any(trimmed, &conventions.inserted_headings)) {
         return Line::Heading(heading.trim());
     }
     if is_noise(line, trimmed, conventions) {

@@ -34,8 +34,6 @@ const PHRASE_TEXTS: u32 = 3;
 const BRIEFED: usize = 6;
 /// Maximum number of achievements in a briefing.
 const DONE: usize = 4;
-/// Maximum number of narrative sentences in a briefing.
-const TOLD: usize = 1;
 /// Maximum number of characters of an entry in a briefing.
 const BRIEF_CHARACTERS: usize = 140;
 /// Words below which a goal is shown with a sentence beside it.
@@ -80,7 +78,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
     let goal = live.iter().find_map(|told| goal(&told.asked, told.conventions));
     let points = [
         (PointKind::Objective, goal.unwrap_or_default()),
-        (PointKind::Narrative, latest(narrative(&live))),
+        (PointKind::Narrative, narrative(&live).pop().into_iter().collect()),
         (PointKind::Achieved, achieved(&live, &items).into_iter().take(DONE).collect()),
         (PointKind::Changed, edited_lately(reading, &live)),
         (PointKind::State, state(reading, contents, &live, &items)),
@@ -98,7 +96,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
 fn items(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -> Vec<Item> {
     let blocks = |told: &&TurnFacts<'_>| told.turn.blocks.iter().filter_map(|number| reading.block(*number)).collect::<Vec<_>>();
     let mut items = plan(live.iter().flat_map(blocks), contents, &reading.session.conventions.plans);
-    let is_plan = |block: &&Block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Plan);
+    let is_plan = |block: &&Block| block.has_verb(ToolVerb::Plan);
     let later = live.iter().rev().take_while(|told| !blocks(told).iter().any(is_plan));
     // An agent that ends its work with an answer can leave the mark of the last item as it is.
     let is_ended = live.last().is_some_and(|told| told.answers()) && items.iter().all(|item| item.status != Status::Open);
@@ -106,10 +104,6 @@ fn items(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -> Ve
         items.retain(|item| item.status == Status::Done);
     }
     items
-}
-
-fn latest(mut parts: Vec<Part>) -> Vec<Part> {
-    parts.split_off(parts.len().saturating_sub(TOLD))
 }
 
 /// Returns the most recently edited files, each with its number of edits.
@@ -275,7 +269,7 @@ fn distinct(parts: impl Iterator<Item = Part>, most: usize) -> Vec<Part> {
 }
 
 fn is_call(block: &Block, verb: ToolVerb) -> bool {
-    block.kind == BlockKind::ToolResult && block.tool.as_deref().is_some_and(|tool| tool.verb == verb)
+    block.kind == BlockKind::ToolResult && block.has_verb(verb)
 }
 
 /// Returns the functions and types declared in the latest edits of turns.
@@ -286,7 +280,7 @@ pub(super) fn functions<'a>(
 ) -> Vec<Part> {
     let blocks = turns.rev().flat_map(|turn| turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
     let edits = blocks.filter(|block| block.kind == BlockKind::ToolUse && contents.contains_key(&block.number));
-    let edits = edits.filter(|block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit));
+    let edits = edits.filter(|block| block.has_verb(ToolVerb::Edit));
     let named = edits.take(LATEST_EDITS).flat_map(|block| {
         // In a prose file, a line that looks like a declaration is not one.
         let prose = [".md", ".txt", ".rst", ".json", ".yml", ".yaml", ".html"].iter().any(|end| block.target().ends_with(end));

@@ -202,7 +202,8 @@ pub(super) fn header(mut parts: HeaderParts, bound: u32) -> (Headline, bool) {
         } else if parts.outcomes.len() > 1 {
             parts.outcomes.pop();
         } else if parts.topic.len() > TOPIC_WORDS || parts.names.is_empty() && parts.topic.len() > 1 {
-            parts.shorten_topic();
+            parts.topic.pop();
+            parts.is_cut = true;
         } else if parts.names.pop().is_none() && parts.topic.pop().is_none() {
             let text = cut(&parts.text(), bound);
             return (Headline { tokens: o200k(&text), text }, false);
@@ -229,11 +230,6 @@ fn bare(word: &str) -> String {
 }
 
 impl HeaderParts {
-    fn shorten_topic(&mut self) {
-        self.topic.pop();
-        self.is_cut = true;
-    }
-
     /// Returns the words of the topic that are shown: of one that is cut, up to the end of a phrase.
     fn shown(&self) -> &[String] {
         &self.topic[..if self.is_cut { topic_end(&self.topic) } else { self.topic.len() }]

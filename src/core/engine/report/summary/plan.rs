@@ -33,7 +33,7 @@ pub(super) fn plan<'a>(blocks: impl Iterator<Item = &'a Block>, contents: &Conte
     let mut places: FxHashMap<String, usize> = FxHashMap::default();
     let mut made = 0;
     for block in blocks.filter(|block| block.kind == BlockKind::ToolUse) {
-        let plans = block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Plan);
+        let plans = block.has_verb(ToolVerb::Plan);
         let Some(input) = contents.get(&block.number).filter(|_| plans) else { continue };
         let Ok(input) = serde_json::from_str::<Value>(input) else { continue };
         let listed = names.lists.iter().find_map(|key| input[*key].as_array());

@@ -240,6 +240,22 @@ mod tests {
         check("It is fixed. Now e.g. this one\ngoes on. Why?", &["It is fixed.", "Now e.g. this one goes on.", "Why?"]);
         check("See [a.rs](src/a.rs:3) for v1.2 of it", &["See a.rs for v1.2 of it"]);
         check("修好了。还有吗？", &["修好了。", "还有吗？"]);
+        // An indented line continues the item before it.
+        check(
+            "Look:\n\n• 1. The till printed nothing, so the process of git-\n     sync ended with status 1. It is a change.\n  2. And more\nDone here.",
+            &[
+                "Look:",
+                "The till printed nothing, so the process of git-sync ended with status 1.",
+                "It is a change.",
+                "And more",
+                "Done here.",
+            ],
+        );
+        // Marks of emphasis and pictures go.
+        check(
+            "✅ **All** tests pass\n- one thing\n- password=hunter2hunter2 is it",
+            &["All tests pass", "one thing", "password=[secret:password] is it"],
+        );
         check("", &[]);
     }
 
@@ -277,20 +293,6 @@ mod tests {
     }
 
     #[test]
-    fn an_indented_line_continues_the_item_before_it() {
-        check(
-            "Look:\n\n• 1. The till printed nothing, so the process of git-\n     sync ended with status 1. It is a change.\n  2. And more\nDone here.",
-            &[
-                "Look:",
-                "The till printed nothing, so the process of git-sync ended with status 1.",
-                "It is a change.",
-                "And more",
-                "Done here.",
-            ],
-        );
-    }
-
-    #[test]
     fn the_heading_after_an_introduction_is_a_sentence() {
         let conventions = Conventions { input_headings: vec!["## Input"], ..Conventions::default() };
         let check = |text: &str, expected: &[&str]| {
@@ -307,14 +309,6 @@ mod tests {
         check(&template("Start on FND-1."), &["Start on FND-1."]);
         check(&template("A1"), &["A1"]);
         check(&template(""), &["You must consider it."]);
-    }
-
-    #[test]
-    fn marks_of_emphasis_and_pictures_go() {
-        check(
-            "✅ **All** tests pass\n- one thing\n- password=hunter2hunter2 is it",
-            &["All tests pass", "one thing", "password=[secret:password] is it"],
-        );
     }
 
     #[test]

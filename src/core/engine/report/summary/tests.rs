@@ -51,6 +51,28 @@ fn session(blocks: &[(Role, &str, bool)]) -> (Analysis, Contents) {
     (read(session, |_| window, &ReadSettings::default(), &Default::default()), contents)
 }
 
+/// Gives each result the tool call of a command.
+fn set_commands<'a>(reading: &mut Analysis, mut command: impl FnMut(&Block) -> &'a str) {
+    for block in reading.session.blocks.iter_mut().filter(|block| block.kind == BlockKind::ToolResult) {
+        block.tool = Some(Box::new(Tool::new("Bash", ToolVerb::Run, command(block))));
+    }
+}
+
+/// Returns the text of the first point of a kind.
+fn told(summary: &Summary, kind: PointKind) -> Option<String> {
+    summary.points.iter().find(|point| point.kind == kind).map(Point::text)
+}
+
+/// Returns the summary of the first turn.
+fn first_turn(reading: &Analysis, contents: &Contents) -> Summary {
+    summarize(reading, contents, &|_| String::new()).0.swap_remove(0).summary
+}
+
+/// Returns the summary of the session.
+fn whole(reading: &Analysis, contents: &Contents) -> Summary {
+    summarize(reading, contents, &|_| String::new()).1.summary
+}
+
 /// Returns only the letters and digits of a sentence.
 fn bare(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
@@ -188,10 +210,8 @@ fn a_lookup_that_found_nothing_is_no_open_error_once_the_agent_continued() {
         let blocks = [(Role::User, "Please repair the parser", false), (Role::ToolUse, "", false)];
         let failed = [(Role::ToolResult, "rg: src/config.rs: No such file or directory", true)];
         let (mut reading, contents) = session(&[&blocks[..], &failed, after].concat());
-        let tool = Tool::new("Bash", ToolVerb::Run, target);
-        reading.session.blocks[2].tool = Some(Box::new(tool));
-        let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];
-        turn.summary.points.iter().any(|point| point.kind == PointKind::Open)
+        set_commands(&mut reading, |_| target);
+        told(&first_turn(&reading, &contents), PointKind::Open).is_some()
     };
     let answer = [(Role::Assistant, "The parser skips comments now.", false)];
     for (target, is_open) in [
@@ -223,17 +243,12 @@ fn an_error_that_was_left_behind_is_not_open() {
         let before = vec![(Role::User, "Please rename the target", false), call, failed];
         let blocks: Vec<_> = [before, after].concat().into_iter().chain(answer).collect();
         let (mut reading, contents) = session(&blocks);
-        for block in reading.session.blocks.iter_mut().filter(|block| block.kind == BlockKind::ToolResult) {
-            let target = match &contents[&block.number] {
-                _ if block.error => "make all",
-                text if text.starts_with('[') => "git commit -m x",
-                _ => "cargo test 2>&1 | tail",
-            };
-            let tool = Tool::new("Bash", ToolVerb::Run, target);
-            block.tool = Some(Box::new(tool));
-        }
-        let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];
-        assert_eq!(turn.summary.points.iter().any(|point| point.kind == PointKind::Open), is_open, "{name}");
+        set_commands(&mut reading, |block| match &contents[&block.number] {
+            _ if block.error => "make all",
+            text if text.starts_with('[') => "git commit -m x",
+            _ => "cargo test 2>&1 | tail",
+        });
+        assert_eq!(told(&first_turn(&reading, &contents), PointKind::Open).is_some(), is_open, "{name}");
     }
 }
 
@@ -243,8 +258,8 @@ fn a_long_path_is_told_without_its_middle() {
     let call = (Role::ToolUse, "{}", false);
     let (reading, contents) = session(&[(Role::User, "Please edit it", false), call, call, (Role::ToolResult, &path, false)]);
     check(&reading, &contents);
-    let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];
-    assert!(turn.summary.text.contains("changed: /root/…/lib/src/a.rs"), "{}", turn.summary.text);
+    let text = first_turn(&reading, &contents).text;
+    assert!(text.contains("changed: /root/…/lib/src/a.rs"), "{text}");
 }
 
 #[test]
@@ -259,14 +274,9 @@ fn an_amended_commit_is_told_once() {
         &commit("[main 3a2b3c4] Round the sum once"),
     ];
     let (mut reading, contents) = session(&blocks.concat());
-    let mut is_first = true;
-    for block in reading.session.blocks.iter_mut().filter(|block| block.kind == BlockKind::ToolResult) {
-        let target = if std::mem::take(&mut is_first) { "git commit -m x" } else { "git commit --amend -m x" };
-        block.tool = Some(Box::new(Tool::new("Bash", ToolVerb::Run, target)));
-    }
-    let current = summarize(&reading, &contents, &|_| String::new()).1;
-    assert!(current.summary.text.contains("done: Round the sum once"), "{}", current.summary.text);
-    assert!(!current.summary.text.contains("Round once"), "{}", current.summary.text);
+    set_commands(&mut reading, |block| if block.number == 3 { "git commit -m x" } else { "git commit --amend -m x" });
+    let text = whole(&reading, &contents).text;
+    assert!(text.contains("done: Round the sum once") && !text.contains("Round once"), "{text}");
 }
 
 #[test]
@@ -309,9 +319,7 @@ fn a_goal_that_points_to_something_has_the_sentence_about_it() {
         if prompt.starts_with('<') {
             reading.session.blocks[0].preview = "/x".into();
         }
-        let points = summarize(&reading, &contents, &|_| String::new()).1.summary.points;
-        let goal = points.iter().find(|point| point.kind == PointKind::Objective).map(Point::text);
-        assert_eq!(goal.unwrap_or_default(), expected, "{prompt}");
+        assert_eq!(told(&whole(&reading, &contents), PointKind::Objective).unwrap_or_default(), expected, "{prompt}");
     }
 }
 
@@ -321,11 +329,8 @@ fn an_error_that_repeats_is_open_once() {
     let prompt = (Role::User, "Please repair the pipeline", false);
     let errors = ["error: no such target", "error: no such file", "error: no such target"].map(failed).concat();
     let (mut reading, contents) = session(&[&[prompt], &*errors, &[(Role::Assistant, "Both remain.", false)]].concat());
-    for block in reading.session.blocks.iter_mut().filter(|block| block.kind == BlockKind::ToolResult) {
-        block.tool = Some(Box::new(Tool::new("Bash", ToolVerb::Run, "make all")));
-    }
-    let turn = &summarize(&reading, &contents, &|_| String::new()).0[0];
-    let open = turn.summary.points.iter().find(|point| point.kind == PointKind::Open).map(Point::text);
+    set_commands(&mut reading, |_| "make all");
+    let open = told(&first_turn(&reading, &contents), PointKind::Open);
     assert_eq!(open.as_deref(), Some("error: no such target; error: no such file"));
 }
 
@@ -342,8 +347,7 @@ fn the_last_item_of_a_plan_is_not_next_behind_an_answer() {
             (Role::Assistant, answer, false),
         ]);
         reading.session.blocks[1].tool = Some(Box::new(Tool::new("T", ToolVerb::Plan, "")));
-        let points = summarize(&reading, &contents, &|_| String::new()).1.summary.points;
-        points.iter().find(|point| point.kind == PointKind::Next).map(Point::text).unwrap_or_default()
+        told(&whole(&reading, &contents), PointKind::Next).unwrap_or_default()
     };
     let (done, asks) = ("The till rounds once now, and all tests pass.", "Shall the till round up?");
     assert_eq!(next(["completed", "in_progress"], done), "");
@@ -361,8 +365,7 @@ fn the_story_has_no_state_that_later_turns_end() {
             (Role::User, "Please name the sum", false),
             (Role::Assistant, "The sum of the taxes is still missing in `till.rs`.", false),
         ]);
-        let points = summarize(&reading, &contents, &|_| String::new()).1.summary.points;
-        points.iter().find(|point| point.kind == PointKind::Narrative).map(Point::text).unwrap_or_default()
+        told(&whole(&reading, &contents), PointKind::Narrative).unwrap_or_default()
     };
     let newest = "The sum of the taxes is still missing in `till.rs`.";
     for passed in ["The tests of the till are still red in `sum.rs`.", "Which rounding should the till use for `sum.rs`?"] {
@@ -379,8 +382,8 @@ fn the_story_has_no_state_that_later_turns_end() {
 fn the_notice_with_which_a_session_stopped_is_told() {
     let notice = "The limit of this month is reached.";
     let (mut reading, contents) = session(&[(Role::User, "Please round the tax", false), (Role::Assistant, notice, false)]);
-    let state = |reading: &Analysis| summarize(reading, &contents, &|_| String::new()).1.summary.text;
-    assert!(!state(&reading).contains("stopped"), "{}", state(&reading));
+    assert!(!whole(&reading, &contents).text.contains("stopped"));
     reading.session.rows[1].flags = Flags::API_ERROR | Flags::SYNTHETIC;
-    assert!(state(&reading).contains(&format!("state: last turn: open, stopped: {notice}")), "{}", state(&reading));
+    let text = whole(&reading, &contents).text;
+    assert!(text.contains(&format!("state: last turn: open, stopped: {notice}")), "{text}");
 }

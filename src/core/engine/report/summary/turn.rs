@@ -11,14 +11,13 @@ use super::{
 use crate::engine::memory::names_subject;
 use crate::engine::report::files::home;
 use crate::engine::{Analysis, label, o200k};
-use crate::model::{BlockKind, BlockNumber, Conventions, Role, Turn, paths, starts_with_any};
+use crate::model::{BlockKind, BlockNumber, Conventions, Role, Turn, paths, starts_with_any, strings};
 use crate::text::clauses::{is_assent, is_prose};
 use crate::text::cut::{cut, one_line, without_links};
 use crate::text::lists::word_lists;
 use crate::text::names::{SEPARATORS, file_name, is_file_name, last_components, telling_name};
 use crate::text::stop_words::is_stop_word;
 use rustc_hash::FxHashSet;
-use serde_json::Value;
 
 /// Maximum number of sentences of a prompt, of decisions, and of the final reply.
 const ASKED: usize = 2;
@@ -118,6 +117,7 @@ fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<
         let content = contents.get(&block.number).map(|content| unshortened(block, content, reading.session.conventions))?;
         let own = own_words(block, &content, reading.session.conventions);
         let own = own.map_or_else(|| format!("rejected {}", cut(&one_line(&label(block)), CALL_CHARACTERS)), str::to_owned);
+        // A client can record answers as JSON.
         let answers = serde_json::from_str(&own).map(|value| strings(&value)).unwrap_or_default();
         let texts = if answers.is_empty() { vec![own] } else { answers };
         Some(texts.into_iter().map(|text| Part::new(&text, block.number)))
@@ -130,16 +130,6 @@ fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<
     parts.retain(|part| seen.insert(part.text.clone()));
     parts.reverse();
     parts
-}
-
-/// Returns the texts in a value: the answers of the user in the form in which a client records them.
-fn strings(value: &Value) -> Vec<String> {
-    match value {
-        Value::String(text) => vec![text.clone()],
-        Value::Array(values) => values.iter().flat_map(strings).collect(),
-        Value::Object(values) => values.values().flat_map(strings).collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// Returns the questions in the last paragraphs of a message, whatever lists are between them.

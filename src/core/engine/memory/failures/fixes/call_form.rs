@@ -91,10 +91,6 @@ impl CallForm {
         words.iter().skip(1).filter(|word| !word.is_text).any(|word| is_named(&word.text) || word.text.contains(['*', '?']))
     }
 
-    pub(super) fn names_member(&self, line: &str) -> bool {
-        self.members.iter().any(|(name, _)| is_word_in(name, line))
-    }
-
     /// Returns the indices of the simple commands that are neither trivial nor filters.
     pub(super) fn steps(&self) -> impl Iterator<Item = usize> {
         (0..self.commands.len()).filter(|at| !is_trivial(&self.heads[*at]) && !self.commands[*at].is_piped)

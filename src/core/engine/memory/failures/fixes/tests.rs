@@ -39,7 +39,7 @@ fn a_stored_state_continues() {
         let mut fixes: Fixes = postcard::from_bytes(&postcard::to_stdvec(&fixes).unwrap()).unwrap();
         events[split..].iter().for_each(|event| fixes.push(event, &conventions));
         assert_eq!(fixes.failures(), failures(&calls), "{split}");
-        assert_eq!(fixes.failures()[0].fix.as_ref().map(|fix| fix.row.as_str()), Some("r6"));
+        assert_eq!(fixes.failures()[0].fix.as_ref().map(|fix| fix.place.row.as_str()), Some("r6"));
     }
 }
 
