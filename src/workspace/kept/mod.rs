@@ -13,11 +13,11 @@ pub use copy::{CopyOutcome, CopyState, older_path};
 pub use restore::{Restoration, RestoredState};
 
 use super::find::{Found, FoundFiles, find_files, find_in};
-use crate::fsio::{Disk, Entry, Identity, is_packed, packed_path, read_whole, unpacked_path};
+use crate::fsio::{Disk, Entry, Identity, if_exists, is_packed, packed_path, read_whole, unpacked_path};
 use crate::model::limits::DAY_MILLISECONDS;
 use crate::provider::{PROVIDERS, Places, ProviderAdapter};
 use std::collections::HashSet;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The folder of the copies in aperture's data directory.
@@ -121,7 +121,7 @@ impl<'a> KeptCopies<'a> {
 
     /// Returns true if a file exists, as the client writes it or compressed by it.
     fn exists(&self, path: &Path) -> bool {
-        let is_missing = |path: &Path| self.disk.identify(path).is_err_and(|error| is_absent(&error));
+        let is_missing = |path: &Path| matches!(if_exists(self.disk.identify(path)), Ok(None));
         !is_missing(path) || !is_missing(&packed_path(path))
     }
 
@@ -162,11 +162,7 @@ impl<'a> KeptCopies<'a> {
     fn files_in(&self, directory: PathBuf) -> io::Result<Vec<PathBuf>> {
         let (mut files, mut directories) = (Vec::new(), vec![directory]);
         while let Some(directory) = directories.pop() {
-            let entries = match self.disk.list(&directory) {
-                Err(error) if is_absent(&error) => continue,
-                entries => entries?,
-            };
-            for Entry { path, directory, identity } in entries {
+            for Entry { path, directory, identity } in if_exists(self.disk.list(&directory))?.unwrap_or_default() {
                 if directory {
                     directories.push(path);
                 } else if identity.is_some() && !is_temporary(&path) {
@@ -228,9 +224,9 @@ impl<'a> KeptCopies<'a> {
     pub fn copies_with(&self, found: &Found, is_meant: &dyn Fn(&[u8]) -> bool) -> usize {
         let Some(path) = self.copy_path(found.provider, &found.path) else { return 0 };
         let copies = self.own_copies(&Found { path, ..found.clone() }).unwrap_or_default();
-        let holds = |copy: &&PathBuf| match read_whole(self.disk, copy) {
-            Err(error) => !is_absent(&error),
-            Ok(content) => is_meant(&content),
+        let holds = |copy: &&PathBuf| match if_exists(read_whole(self.disk, copy)) {
+            Ok(content) => content.is_some_and(|content| is_meant(&content)),
+            Err(_) => true,
         };
         copies.iter().filter(holds).count()
     }
@@ -250,9 +246,4 @@ fn is_packed_session(provider: &dyn ProviderAdapter, path: &Path) -> bool {
 /// Returns true if a file is a copy that was not completed.
 fn is_temporary(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with('.') && name.ends_with(TEMPORARY))
-}
-
-/// Returns true if an error is that a file does not exist.
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
