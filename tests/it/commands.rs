@@ -1,7 +1,7 @@
 //! Tests of the output for users. `UPDATE_EXPECT=1 cargo test` updates all snapshots.
 
-use crate::sandbox::{Sandbox, homes, homes_only_read, repository, skipped};
-use expect_test::{Expect, expect, expect_file};
+use crate::sandbox::{Sandbox, homes, homes_only_read, skipped, snapshot};
+use expect_test::{Expect, expect};
 use serde_json::json;
 use std::io::Read;
 use std::process::Stdio;
@@ -33,22 +33,6 @@ fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
     expected.assert_eq(&sandbox.run(arguments).all());
 }
 
-/// The snapshot of a fixture home under a name.
-fn snapshot(name: &str, text: &str) {
-    expect_file![repository().join("tests/it/snapshots").join(format!("{name}.txt"))].assert_eq(text);
-}
-
-/// Returns the output of each command, each after its command line.
-fn screens(sandbox: &Sandbox, lines: &[&str]) -> String {
-    let mut text = String::new();
-    for line in lines {
-        let arguments: Vec<&str> = line.split(' ').skip(1).collect();
-        text.push_str(&format!("$ {line}\n{}\n", sandbox.run(&arguments).all()));
-    }
-    text
-}
-
-/// The ids of the sessions of a home.
 /// Returns the ids of the sessions.
 pub fn ids(sandbox: &Sandbox) -> Vec<String> {
     let sessions = sandbox.json(&["sessions"], "aperture.sessions/2");
@@ -59,19 +43,16 @@ pub fn ids(sandbox: &Sandbox) -> Vec<String> {
 fn every_command_on_every_fixture() {
     for home in homes().into_iter().chain(homes_only_read()) {
         let sandbox = Sandbox::of(&home);
-        let mut text = screens(&sandbox, &["aperture sessions --subagents --empty"]);
+        let mut text = sandbox.screens(&["sessions --subagents --empty"]);
         for id in ids(&sandbox) {
             let id = &id[..if id.starts_with("ses_") { 12 } else { 8 }];
-            text.push_str(&screens(
-                &sandbox,
-                &[
-                    &format!("aperture status {id}"),
-                    &format!("aperture manifest {id}"),
-                    &format!("aperture manifest {id} --tier summary"),
-                    &format!("aperture blocks all --session {id}"),
-                    &format!("aperture summary {id}"),
-                ],
-            ));
+            text.push_str(&sandbox.screens(&[
+                &format!("status {id}"),
+                &format!("manifest {id}"),
+                &format!("manifest {id} --tier summary"),
+                &format!("blocks all --session {id}"),
+                &format!("summary {id}"),
+            ]));
         }
         snapshot(&home, &text);
     }
@@ -81,26 +62,23 @@ fn every_command_on_every_fixture() {
 fn every_option_of_the_lists() {
     let sandbox = Sandbox::of("tools-and-spill");
     let lines = [
-        "aperture",
-        "aperture manifest --tier full",
-        "aperture manifest --max-tokens 60",
-        "aperture --window 40k status",
-        "aperture blocks --tree",
-        "aperture blocks larger(300) --sort tokens",
-        "aperture blocks tool(Read)&path(\"src/**\")",
-        "aperture blocks error --sort heat --reverse",
-        "aperture blocks cold",
-        "aperture show 1",
-        "aperture show 15|47",
-        "aperture show 15 --raw",
+        "",
+        "manifest --tier full",
+        "manifest --max-tokens 60",
+        "--window 40k status",
+        "blocks --tree",
+        "blocks larger(300) --sort tokens",
+        "blocks tool(Read)&path(\"src/**\")",
+        "blocks error --sort heat --reverse",
+        "blocks cold",
+        "show 1",
+        "show 15|47",
+        "show 15 --raw",
     ];
-    snapshot("options", &screens(&sandbox, &lines));
+    sandbox.snapshot("options", &lines);
     let sandbox = Sandbox::new();
     sandbox.session("abc1", format!("{SMALL}{TOOLS}"), 0);
-    snapshot(
-        "transcript",
-        &screens(&sandbox, &["aperture transcript", "aperture transcript --headers", "aperture transcript --raw"]),
-    );
+    sandbox.snapshot("transcript", &["transcript", "transcript --headers", "transcript --raw"]);
 }
 
 #[test]
@@ -108,15 +86,15 @@ fn a_session_in_short() {
     let sandbox = Sandbox::new();
     sandbox.session("abc1", format!("{SMALL}{TOOLS}"), 0);
     let lines = [
-        "aperture summary",
-        "aperture summary --turns 2..",
-        "aperture summary --turn 2 --full",
-        "aperture summary --format markdown",
-        "aperture summary --turn 2 --format json",
-        "aperture summary --turns 9",
-        "aperture summary --turns 5..3",
+        "summary",
+        "summary --turns 2..",
+        "summary --turn 2 --full",
+        "summary --format markdown",
+        "summary --turn 2 --format json",
+        "summary --turns 9",
+        "summary --turns 5..3",
     ];
-    snapshot("summary", &screens(&sandbox, &lines));
+    sandbox.snapshot("summary", &lines);
 }
 
 /// Summaries observe their limits and are extractive, over all fixtures: each sentence occurs in the block that it refers to.
@@ -158,22 +136,10 @@ fn summaries_are_short_and_quote_the_session() {
 fn explaining() {
     let sandbox = Sandbox::of("tools-and-spill");
     let lines = [
-        "aperture explain 1",
-        "aperture explain 15",
-        "aperture explain 16",
-        "aperture explain 19",
-        "aperture explain 45",
-        "aperture compress 16 --level minimal",
-        "aperture pin 19",
-        "aperture explain 16",
-        "aperture explain 19",
-        "aperture undo 1",
-        "aperture explain 16",
-        "aperture explain 1..3",
-        "aperture explain nonsense",
-        "aperture explain superseded",
+        "explain 1", "explain 15", "explain 16", "explain 19", "explain 45", "compress 16 --level minimal", "pin 19",
+        "explain 16", "explain 19", "undo 1", "explain 16", "explain 1..3", "explain nonsense", "explain superseded",
     ];
-    snapshot("explain", &screens(&sandbox, &lines));
+    sandbox.snapshot("explain", &lines);
 }
 
 /// `explain` agrees with `blocks`, for each block of each fixture.
@@ -193,9 +159,9 @@ fn explanations_agree_with_the_table_of_blocks() {
 
 #[test]
 fn wide_and_narrow_terminals() {
-    let lines = ["aperture sessions", "aperture status", "aperture manifest", "aperture blocks", "aperture summary"];
-    snapshot("columns-140", &screens(&Sandbox::of("tools-and-spill").columns(140), &lines));
-    snapshot("columns-40", &screens(&Sandbox::of("tools-and-spill").columns(40), &lines));
+    let lines = ["sessions", "status", "manifest", "blocks", "summary"];
+    Sandbox::of("tools-and-spill").columns(140).snapshot("columns-140", &lines);
+    Sandbox::of("tools-and-spill").columns(40).snapshot("columns-40", &lines);
 }
 
 /// Terminal widths that every table must support.

@@ -1,6 +1,5 @@
 //! The fill level: every report gives the figure of the next bill.
 
-use crate::hooks::given;
 use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -73,7 +72,7 @@ fn figures(sandbox: &Sandbox, path: &Path, said: u64) -> [u64; 3] {
     let status = sandbox.json(&["status"], "aperture.status/2");
     let payload =
         json!({"transcript_path": path, "context_window": {"total_input_tokens": said, "context_window_size": 1_000_000}});
-    let line = given(sandbox, &["statusline", "--json"], &payload.to_string()).stdout;
+    let line = sandbox.given(&["statusline", "--json"], &payload.to_string()).stdout;
     let line: Value = serde_json::from_str(&line).unwrap();
     [tokens(&manifest["tokens"]), tokens(&status["tokens"]), tokens(&line["tokens"])]
 }

@@ -1,6 +1,6 @@
 //! What no rule shortens: instructions, reminders of a client, texts of hooks and of aperture. And what `--stale` shortens: stale blocks.
 
-use crate::changing::{done, json, run};
+use crate::changing::json;
 use crate::sandbox::{Sandbox, sample};
 use serde_json::{Value, json};
 
@@ -157,13 +157,13 @@ fn instructions_are_shortened_if_a_person_names_their_number() {
     let blocks = json(&sandbox, "blocks all", "blocks");
     let is_skill = |block: &&Value| block["preview"].as_str().unwrap().starts_with("Rule 0 of skill:");
     let number = blocks["blocks"].as_array().unwrap().iter().find(is_skill).unwrap()["number"].as_u64().unwrap();
-    done(&sandbox, &format!("compress {number} --level minimal"));
+    sandbox.done(&format!("compress {number} --level minimal"));
     assert_eq!(lost(&sandbox), ["skill"]);
 }
 
 #[test]
 fn a_selection_reports_the_instructions_that_it_skips() {
-    let report = run(&sandbox(), "compress all --level minimal").all();
+    let report = sandbox().enter("compress all --level minimal").all();
     assert!(report.contains("instructions: only by number"), "{report}");
 }
 
@@ -176,7 +176,7 @@ fn a_change_that_saves_under_one_percent_needs_force() {
     sandbox.write("aperture.toml", format!("[budget]\ntokens = {}\n", total - 100.0));
     let line = "compress --over-budget".to_owned();
     for line in [line.clone(), format!("{line} --dry-run")] {
-        let outcome = run(&sandbox, &line);
+        let outcome = sandbox.enter(&line);
         assert_eq!(outcome.code, 0, "{line}");
         assert!(outcome.stdout.starts_with("nothing to do: it would save "), "{}", outcome.all());
         assert!(outcome.stdout.contains(" % of the window; to do it anyway: --force\n"), "{}", outcome.all());
@@ -189,6 +189,6 @@ fn a_change_that_saves_under_one_percent_needs_force() {
         let change = json(&sandbox, &line, "change");
         assert_eq!(change["withheld"], false, "{line}");
         assert_ne!(change["operation"], Value::Null, "{line}");
-        done(&sandbox, "undo");
+        sandbox.done("undo");
     }
 }

@@ -1,6 +1,5 @@
 //! The JSON contract: `docs/json.md` is generated from the JSON types, and the output of the commands has its keys.
 
-use crate::hooks::given;
 #[cfg(feature = "proxy")]
 use crate::network;
 use crate::sandbox::{Sandbox, all_or, skipped};
@@ -439,7 +438,7 @@ fn memories(coverage: &mut Coverage) {
 fn keeping(coverage: &mut Coverage) {
     let sandbox = obeying::sandbox();
     coverage.run(&sandbox, &["archive 8..10"]);
-    let file = obeying::session(&sandbox);
+    let file = sandbox.first_session();
     let changed = fs::read_to_string(&file).unwrap().replacen("archived", "ARCHIVED", 1);
     fs::write(&file, changed).unwrap();
     coverage.run(&sandbox, &["verify"]);
@@ -451,7 +450,7 @@ fn keeping(coverage: &mut Coverage) {
 fn kept(coverage: &mut Coverage) {
     let sandbox = obeying::sandbox();
     coverage.run(&sandbox, &["keep --all"]);
-    let file = obeying::session(&sandbox);
+    let file = sandbox.first_session();
     let id = file.file_stem().unwrap().to_string_lossy().into_owned();
     fs::remove_file(&file).unwrap();
     coverage.run(&sandbox, &["sessions", "keep list", &format!("keep restore {id}"), &format!("keep forget {id}")]);
@@ -519,17 +518,17 @@ fn outcomes(coverage: &mut Coverage) {
 fn client(coverage: &mut Coverage) {
     let sandbox = obeying::sandbox();
     sandbox.write("aperture.toml", "[hooks]\nreduce_results = true\n");
-    let path = obeying::session(&sandbox);
+    let path = sandbox.first_session();
     let resumed = json!({"source": "resume", "transcript_path": path}).to_string();
-    coverage.add(&given(&sandbox, &["hook", "SessionStart", "--json"], &resumed).stdout);
+    coverage.add(&sandbox.given(&["hook", "SessionStart", "--json"], &resumed).stdout);
     let long: String = (0..3000).map(|line| format!("{line}: nothing of note in item_{line}\n")).collect();
     let bash = json!({"tool_name": "Bash", "tool_use_id": "t1", "tool_response": {"stdout": long, "stderr": ""}});
-    coverage.add(&given(&sandbox, &["hook", "PostToolUse", "--json"], &bash.to_string()).stdout);
+    coverage.add(&sandbox.given(&["hook", "PostToolUse", "--json"], &bash.to_string()).stdout);
     let status = json!({"transcript_path": path}).to_string();
-    coverage.add(&given(&sandbox, &["statusline", "--json"], &status).stdout);
-    obeying::open_in_client(&sandbox);
+    coverage.add(&sandbox.given(&["statusline", "--json"], &status).stdout);
+    sandbox.open_in_client();
     sandbox.text(&["compress", "16", "--live"]);
-    coverage.add(&given(&sandbox, &["statusline", "--json"], &status).stdout);
+    coverage.add(&sandbox.given(&["statusline", "--json"], &status).stdout);
     coverage.add(&sandbox.run(&["status", "--json"]).stdout);
 }
 
@@ -622,7 +621,7 @@ fn watched(coverage: &mut Coverage) {
     // No store can be made where there is a file.
     let sandbox = obeying::sandbox();
     fs::write(sandbox.home.join(".aperture"), "").unwrap();
-    let file = obeying::session(&sandbox);
+    let file = sandbox.first_session();
     let mut watching = Watching::new(&sandbox, &["--apply-policy", "--json", "--window", "40k"]);
     watching.until("policy_refused");
     fs::write(&file, PROMPT).unwrap();

@@ -1,6 +1,6 @@
 //! Tests of store maintenance: verify, gc, export and import.
 
-use crate::changing::{done, json};
+use crate::changing::json;
 use crate::sandbox::Sandbox;
 use expect_test::{Expect, expect};
 use rusqlite::Connection;
@@ -25,14 +25,10 @@ fn archived() -> Sandbox {
 
 fn untouched() -> Sandbox {
     let sandbox = Sandbox::of("tools-and-spill").columns(100);
-    let session = session(&sandbox);
+    let session = sandbox.session_file(ID);
     // Only the session itself: which one is the newest must not depend on the copy.
     fs::remove_dir_all(session.with_extension("")).unwrap();
     sandbox
-}
-
-fn session(sandbox: &Sandbox) -> PathBuf {
-    sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{ID}.jsonl"))
 }
 
 fn store(sandbox: &Sandbox) -> Connection {
@@ -96,7 +92,7 @@ fn verify_holds_the_log_against_the_file() {
             exit code 1
         "#]],
     );
-    let file = session(&sandbox);
+    let file = sandbox.session_file(ID);
     let left = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{left}{APPENDED}")).unwrap();
     check(
@@ -113,7 +109,7 @@ fn verify_holds_the_log_against_the_file() {
 #[test]
 fn verify_lists_what_another_program_changed() {
     let sandbox = archived_three();
-    let file = session(&sandbox);
+    let file = sandbox.session_file(ID);
     let left = fs::read_to_string(&file).unwrap();
     let place = left.find("archived").unwrap();
     fs::write(&file, format!("{}ARCHIVED{}", &left[..place], &left[place + 8..])).unwrap();
@@ -160,7 +156,7 @@ fn verify_reports_a_missing_file() {
             exit code 0
         "#]],
     );
-    fs::remove_file(session(&sandbox)).unwrap();
+    fs::remove_file(sandbox.session_file(ID)).unwrap();
     check(
         &sandbox,
         &["verify", "--all"],
@@ -195,7 +191,7 @@ fn verify_reports_a_missing_file() {
 #[test]
 fn verify_proves_that_undo_gives_back_the_original() {
     let sandbox = untouched();
-    let original = fs::read(session(&sandbox)).unwrap();
+    let original = fs::read(sandbox.session_file(ID)).unwrap();
     for blocks in ["16", "19", "24..38"] {
         sandbox.text(&["archive", blocks]);
         let report = sandbox.json(&["verify"], "aperture.verify/1");
@@ -204,7 +200,7 @@ fn verify_proves_that_undo_gives_back_the_original() {
     for _ in 0..3 {
         sandbox.text(&["undo"]);
     }
-    assert!(fs::read(session(&sandbox)).unwrap() == original);
+    assert!(fs::read(sandbox.session_file(ID)).unwrap() == original);
     let report = sandbox.json(&["verify"], "aperture.verify/1");
     assert_eq!(report["sessions"][0]["way_back"], "nothing");
 }
@@ -217,7 +213,7 @@ fn verify_writes_nothing() {
         let store = store(sandbox);
         store.query_row("SELECT group_concat(state) FROM operations", [], |row| row.get::<_, String>(0)).unwrap()
     };
-    let before = (all(&sandbox), fs::read(session(&sandbox)).unwrap());
+    let before = (all(&sandbox), fs::read(sandbox.session_file(ID)).unwrap());
     check(
         &sandbox,
         &["verify"],
@@ -228,7 +224,7 @@ fn verify_writes_nothing() {
         exit code 0
     "#]],
     );
-    assert!((all(&sandbox), fs::read(session(&sandbox)).unwrap()) == before);
+    assert!((all(&sandbox), fs::read(sandbox.session_file(ID)).unwrap()) == before);
 }
 
 #[test]
@@ -339,7 +335,7 @@ fn gc_lists_and_deletes_only_with_yes() {
 #[test]
 fn gc_keeps_a_session_without_a_file_by_default() {
     let sandbox = archived();
-    fs::remove_file(session(&sandbox)).unwrap();
+    fs::remove_file(sandbox.session_file(ID)).unwrap();
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--yes"],
@@ -383,7 +379,7 @@ fn gc_does_not_take_a_session_that_was_moved_for_one_that_is_gone() {
     let sandbox = archived();
     let elsewhere = sandbox.home.join(".claude/projects/-elsewhere");
     fs::create_dir(&elsewhere).unwrap();
-    fs::rename(session(&sandbox), elsewhere.join(format!("{ID}.jsonl"))).unwrap();
+    fs::rename(sandbox.session_file(ID), elsewhere.join(format!("{ID}.jsonl"))).unwrap();
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--gone"],
@@ -427,12 +423,12 @@ fn an_export_replaces_a_file_only_if_forced() {
 #[test]
 fn an_export_makes_undo_work_on_another_machine() {
     let here = untouched();
-    let original = fs::read(session(&here)).unwrap();
+    let original = fs::read(here.session_file(ID)).unwrap();
     here.text(&["archive", "8..20"]);
     here.text(&["export", "-o", "e"]);
     let there = untouched();
     there.write("e", fs::read(here.project.join("e")).unwrap());
-    let changed = fs::read(session(&here)).unwrap();
+    let changed = fs::read(here.session_file(ID)).unwrap();
     drop(here);
     check(
         &there,
@@ -444,7 +440,7 @@ fn an_export_makes_undo_work_on_another_machine() {
             exit code 1
         "#]],
     );
-    fs::write(session(&there), changed).unwrap();
+    fs::write(there.session_file(ID), changed).unwrap();
     check(
         &there,
         &["undo"],
@@ -482,7 +478,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         "#]],
     );
     there.text(&["undo"]);
-    assert!(fs::read(session(&there)).unwrap() == original);
+    assert!(fs::read(there.session_file(ID)).unwrap() == original);
     check(
         &there,
         &["import", "e"],
@@ -512,7 +508,7 @@ fn an_import_mends_a_store() {
     );
     sandbox.text(&["verify"]);
     sandbox.text(&["undo"]);
-    assert!(fs::read(session(&sandbox)).unwrap() == fs::read(session(&original)).unwrap());
+    assert!(fs::read(sandbox.session_file(ID)).unwrap() == fs::read(original.session_file(ID)).unwrap());
 }
 
 #[test]
@@ -549,7 +545,7 @@ fn exported() -> (Sandbox, Vec<u8>) {
     let here = archived();
     here.text(&["export", "-o", "e"]);
     let there = untouched();
-    fs::write(session(&there), fs::read(session(&here)).unwrap()).unwrap();
+    fs::write(there.session_file(ID), fs::read(here.session_file(ID)).unwrap()).unwrap();
     (there, fs::read(here.project.join("e")).unwrap())
 }
 
@@ -612,7 +608,7 @@ fn an_import_finds_the_session_by_its_file() {
     let (sandbox, whole) = exported();
     sandbox.write("whole", &whole);
     let away = sandbox.home.join("away.jsonl");
-    fs::rename(session(&sandbox), &away).unwrap();
+    fs::rename(sandbox.session_file(ID), &away).unwrap();
     sandbox.session("other", "{}\n", 0);
     check(
         &sandbox,
@@ -723,30 +719,30 @@ fn a_document_is_priced_taken_out_and_put_back() {
         assert_eq!((document["pages"].as_u64(), document["name"].as_str()), (Some(20), Some(&*format!("/w/{name}"))));
         assert!(!block.to_string().contains("JVBERi"), "base64 is no text");
     }
-    let shown = done(&sandbox, "show 4,6");
+    let shown = sandbox.done("show 4,6");
     assert!(shown.contains("document lease.pdf, 20 pages, 30 kB") && shown.contains("the other lease"), "{shown}");
     assert!(!shown.contains("JVBERi"));
 
-    done(&sandbox, "archive 4");
+    sandbox.done("archive 4");
     let archived = fs::read_to_string(&path).unwrap();
     assert_eq!(archived.matches("JVBERi").count(), 1);
     assert!(archived.contains(r#"{"type":"text","text":"[@4 | archived from "#), "{}", &archived[..2000]);
-    done(&sandbox, "recall 4 --restore");
+    sandbox.done("recall 4 --restore");
     let rows = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().nth(3).map(str::to_owned);
     assert_eq!(rows(&fs::read(&path).unwrap()), rows(&original));
     for _ in 0..2 {
-        done(&sandbox, "undo");
+        sandbox.done("undo");
     }
     assert_eq!(fs::read(&path).unwrap(), original);
 
-    done(&sandbox, "compress 4 6 --level trimmed");
-    let trimmed = done(&sandbox, "show 6");
+    sandbox.done("compress 4 6 --level trimmed");
+    let trimmed = sandbox.done("show 6");
     assert!(trimmed.contains("the other lease") && !trimmed.contains("[document]"), "{trimmed}");
-    done(&sandbox, "undo");
+    sandbox.done("undo");
     assert_eq!(fs::read(&path).unwrap(), original);
 
-    done(&sandbox, "compress --budget 20k");
+    sandbox.done("compress --budget 20k");
     assert!(!fs::read_to_string(&path).unwrap().contains("JVBERi"));
-    done(&sandbox, "undo");
+    sandbox.done("undo");
     assert_eq!(fs::read(&path).unwrap(), original);
 }

@@ -1,12 +1,10 @@
 //! Tests of kept sessions: copied, listed, read, restored and deleted.
 
-use crate::sandbox::{Sandbox, wait_for};
+use crate::sandbox::{Sandbox, contents_below, wait_for};
 use expect_test::{Expect, expect};
 use serde_json::json;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
 
@@ -18,28 +16,11 @@ fn sandbox(days: u32) -> Sandbox {
 }
 
 fn set(sandbox: &Sandbox, keep: &str) {
-    fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
-    fs::write(sandbox.home.join(".aperture/config.toml"), format!("[sessions]\nkeep = \"{keep}\"\n")).unwrap();
-}
-
-fn project(sandbox: &Sandbox) -> PathBuf {
-    sandbox.home.join(".claude/projects").join(sandbox.slug())
-}
-
-fn session(sandbox: &Sandbox) -> PathBuf {
-    project(sandbox).join(format!("{ID}.jsonl"))
+    sandbox.settings(&format!("[sessions]\nkeep = \"{keep}\"\n"));
 }
 
 fn copy(sandbox: &Sandbox) -> PathBuf {
     sandbox.home.join(".aperture/kept/claude-code/projects").join(sandbox.slug()).join(format!("{ID}.jsonl.zst"))
-}
-
-/// Returns the contents of all files below a directory, by path.
-fn contents(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    crate::window::files(directory, &mut found);
-    found.sort();
-    found.into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
 }
 
 /// Checks the output of a command; sizes depend on libraries.
@@ -94,7 +75,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
     "#]],
     );
     assert!(sandbox.text(&["status"]).contains("here within 7 days: aperture keep --project\n"));
-    let before = contents(&project(&sandbox));
+    let before = contents_below(&sandbox.session_folder());
     check(
         &sandbox,
         &["keep", "--all"],
@@ -133,7 +114,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    fs::remove_dir_all(project(&sandbox)).unwrap();
+    fs::remove_dir_all(sandbox.session_folder()).unwrap();
     check(
         &sandbox,
         &["sessions"],
@@ -211,8 +192,8 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    assert!(contents(&project(&sandbox)) == before);
-    assert!(fs::metadata(session(&sandbox)).unwrap().modified().unwrap().elapsed().unwrap().as_secs() < 60);
+    assert!(contents_below(&sandbox.session_folder()) == before);
+    assert!(fs::metadata(sandbox.session_file(ID)).unwrap().modified().unwrap().elapsed().unwrap().as_secs() < 60);
     check(
         &sandbox,
         &["keep", "restore", "1111"],
@@ -222,7 +203,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    fs::write(session(&sandbox), "other\n").unwrap();
+    fs::write(sandbox.session_file(ID), "other\n").unwrap();
     check(
         &sandbox,
         &["keep", "restore", "1111"],
@@ -241,10 +222,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    assert_eq!(
-        fs::read(sandbox.project.join("old.jsonl")).unwrap(),
-        before.iter().find(|(path, _)| *path == session(&sandbox)).unwrap().1
-    );
+    assert_eq!(fs::read(sandbox.project.join("old.jsonl")).unwrap(), before[&sandbox.session_file(ID)]);
     check(
         &sandbox,
         &["keep", "restore", "1111", "--force"],
@@ -255,7 +233,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    assert!(contents(&project(&sandbox)) == before);
+    assert!(contents_below(&sandbox.session_folder()) == before);
     check(
         &sandbox,
         &["keep", "restore", "1111", "--older", "9"],
@@ -273,7 +251,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
             exit code 0
         "#]],
     );
-    assert!(!copy(&sandbox).exists() && session(&sandbox).exists());
+    assert!(!copy(&sandbox).exists() && sandbox.session_file(ID).exists());
     check(
         &sandbox,
         &["keep", "restore", "1111"],
@@ -300,10 +278,9 @@ fn copies_are_readable_by_their_owner_only() {
 
 /// Answers an event of the client.
 fn hook(sandbox: &Sandbox, event: &str) {
-    let payload = json!({"transcript_path": session(sandbox), "session_id": ID, "cwd": sandbox.project, "source": "startup"});
-    let mut child = sandbox.command(&["hook", event]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
-    assert!(child.wait().unwrap().success());
+    let payload =
+        json!({"transcript_path": sandbox.session_file(ID), "session_id": ID, "cwd": sandbox.project, "source": "startup"});
+    assert_eq!(sandbox.given(&["hook", event], &payload.to_string()).code, 0);
 }
 
 #[test]
@@ -341,7 +318,7 @@ fn a_decision_against_copies_is_not_questioned() {
 fn hints_of_a_restoration_restore_the_same() {
     let sandbox = sandbox(30);
     sandbox.text(&["keep", "--all"]);
-    let (file, original) = (session(&sandbox), fs::read(session(&sandbox)).unwrap());
+    let (file, original) = (sandbox.session_file(ID), fs::read(sandbox.session_file(ID)).unwrap());
     let other = sandbox.write("my other.txt", "mine");
     for arguments in [&["--to", "my other.txt"][..], &["--to", "new.txt", "--older", "9"]] {
         let [refused, dry] =
@@ -393,9 +370,9 @@ fn a_session_that_was_not_copied_is_not_counted() {
 fn a_copy_without_the_changes_in_force_replaces_no_session() {
     let sandbox = sandbox(30);
     sandbox.text(&["keep", "--all"]);
-    let original = fs::read(session(&sandbox)).unwrap();
+    let original = fs::read(sandbox.session_file(ID)).unwrap();
     sandbox.text(&["create", "a note", "-s", "1111"]);
-    let changed = fs::read(session(&sandbox)).unwrap();
+    let changed = fs::read(sandbox.session_file(ID)).unwrap();
     let refused = |hint: &str| {
         let [said, dry] = [&[][..], &["-n"]].map(|more| sandbox.run(&[&["keep", "restore", "1111", "--force"], more].concat()));
         let expected = "error: the copy does not have the changes in the log of the session\n";
@@ -405,12 +382,12 @@ fn a_copy_without_the_changes_in_force_replaces_no_session() {
     };
     let hint = "hint: to bring the session to the state of the copy: aperture restore";
     refused(&format!("{hint} original -s 11111111-1111-4111-8111-111111111111\n"));
-    assert_eq!(fs::read(session(&sandbox)).unwrap(), changed);
+    assert_eq!(fs::read(sandbox.session_file(ID)).unwrap(), changed);
     // A copy that has them.
     sandbox.text(&["keep", "--all"]);
-    fs::write(session(&sandbox), "other\n").unwrap();
+    fs::write(sandbox.session_file(ID), "other\n").unwrap();
     sandbox.text(&["keep", "restore", "1111", "--force"]);
-    assert_eq!((fs::read(session(&sandbox)).unwrap(), sandbox.run(&["verify", "1111"]).code), (changed, 0));
+    assert_eq!((fs::read(sandbox.session_file(ID)).unwrap(), sandbox.run(&["verify", "1111"]).code), (changed, 0));
     sandbox.text(&["restore", "original", "-s", "1111"]);
-    assert_eq!(fs::read(session(&sandbox)).unwrap(), original);
+    assert_eq!(fs::read(sandbox.session_file(ID)).unwrap(), original);
 }

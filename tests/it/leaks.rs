@@ -1,7 +1,7 @@
 //! No credential and no terminal sequence leaves the program: every kind is planted in every place, and searched in the output of
 //! every command.
 
-use crate::sandbox::{Outcome, Sandbox, all_or, sample};
+use crate::sandbox::{Sandbox, all_or, files_below, sample};
 use aperture::engine::secret_examples;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -186,20 +186,6 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
     given.iter().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
 }
 
-fn fed(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
-    let mut child =
-        sandbox.command(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_owned();
-    let writer = std::thread::spawn(move || {
-        let _ = stdin.write_all(input.as_bytes());
-    });
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Outcome { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code().unwrap_or(-1) }
-}
-
 fn home(plants: &[Plant]) -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::new();
     sandbox.write("aperture.toml", "[hooks]\nreduce_results = true\nreduce_over_tokens = 100\n");
@@ -297,12 +283,12 @@ fn nothing_that_is_planted_leaves_by_hooks_and_watching() {
     };
     let mut answered = 0;
     for event in ["SessionStart", "UserPromptSubmit", "PreCompact", "PostToolUse", "Stop", "SessionEnd"] {
-        let outcome = fed(&sandbox, &["hook", event], &payload(event));
+        let outcome = sandbox.given(&["hook", event], &payload(event));
         answered += usize::from(!outcome.stdout.is_empty());
         clean(&plants, event, &(outcome.stdout + &outcome.stderr));
     }
     assert!(answered >= 3, "{answered}");
-    let status = fed(&sandbox, &["statusline"], &payload("statusline"));
+    let status = sandbox.given(&["statusline"], &payload("statusline"));
     clean(&plants, "statusline", &(status.stdout + &status.stderr));
     let sets = "[pipeline]\nheaders = true\ncondense = true\nbudget = true\n";
     sandbox.write("aperture.toml", sets);
@@ -310,13 +296,12 @@ fn nothing_that_is_planted_leaves_by_hooks_and_watching() {
     let recalled = plants.iter().map(|plant| format!("@recall(\"{}\")\n", plant.named)).collect::<String>();
     for job in [json!({"Look": ["abc1", moment]}), json!({"Answer": ["abc1", "1", recalled]}), json!({"Obey": [plants[0].named]})]
     {
-        let done = fed(&sandbox, &["job"], &job.to_string());
+        let done = sandbox.given(&["job"], &job.to_string());
         assert_eq!(done.code, if job.get("Obey").is_some() { 2 } else { 0 }, "{}", done.stderr);
         assert!(done.code != 0 || done.stdout.starts_with("{\"Ok\":"), "{}", done.stdout);
         clean(&plants, "job", &(done.stdout + &done.stderr));
     }
-    let mut results = Vec::new();
-    crate::window::files(&sandbox.home.join(".aperture/results"), &mut results);
+    let results = files_below(&sandbox.home.join(".aperture/results"));
     assert!(!results.is_empty());
     for file in results {
         let text = fs::read_to_string(file).unwrap();
@@ -350,7 +335,7 @@ fn nothing_that_is_planted_leaves_by_tools_for_a_model() {
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
     );
-    let listed = fed(&sandbox, &["mcp"], &start);
+    let listed = sandbox.given(&["mcp"], &start);
     let list: Value = serde_json::from_str(listed.stdout.lines().find(|line| line.contains("\"tools\":[")).unwrap()).unwrap();
     let tools = list["result"]["tools"].as_array().unwrap();
     assert!(tools.len() > 10);
@@ -384,7 +369,7 @@ fn nothing_that_is_planted_leaves_by_tools_for_a_model() {
         "{}\n",
         json!({"jsonrpc": "2.0", "id": 990, "method": "tools/call", "params": {"name": plants[0].named, "arguments": {}}})
     ));
-    let answers = fed(&sandbox, &["mcp"], &calls);
+    let answers = sandbox.given(&["mcp"], &calls);
     assert!(answers.stdout.lines().count() > tools.len(), "{}", answers.stderr);
     for line in answers.stdout.lines() {
         let answer: Value = serde_json::from_str(line).unwrap();

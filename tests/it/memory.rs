@@ -1,8 +1,7 @@
 //! Memories: the screens of all commands, bad input, several processes, and what stays after a kill.
 
-use crate::sandbox::{Sandbox, repository, wait_for};
+use crate::sandbox::{Sandbox, contents_below, snapshot, wait_for};
 use aperture::provider::claude_code::slug;
-use expect_test::expect_file;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,16 +71,10 @@ fn without_hash(text: &str) -> String {
     parts.fold(first, |text, part| format!("{text}{NAME}HASH{}", &part[8..]))
 }
 
-fn snapshot(name: &str, text: &str) {
-    expect_file![repository().join("tests/it/snapshots").join(format!("memory-{name}.txt"))].assert_eq(text);
-}
-
 /// All files below a directory, but not those of the store.
 fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = Vec::new();
-    crate::window::files(directory, &mut found);
     let is_store = |path: &PathBuf| ["store.db", "cache"].iter().any(|part| path.to_string_lossy().contains(part));
-    found.into_iter().filter(|path| !is_store(path)).map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+    contents_below(directory).into_iter().filter(|(path, _)| !is_store(path)).collect()
 }
 
 #[test]
@@ -126,7 +119,7 @@ fn a_new_tree() {
         &["forget", "--everything"],
         &["list"],
     ];
-    snapshot("new", &screens(&sandbox, lines));
+    snapshot("memory-new", &screens(&sandbox, lines));
 }
 
 #[test]
@@ -150,7 +143,7 @@ fn a_learned_tree() {
         &["list", "--json-lines"],
     ];
     let text = screens(&sandbox, lines);
-    snapshot("learned", &text);
+    snapshot("memory-learned", &text);
     assert!(fs::read_to_string(prefs(&sandbox)).unwrap().contains("- Written by a person,\n  in two lines.\n"));
 }
 
@@ -158,7 +151,7 @@ fn a_learned_tree() {
 fn a_fix_that_did_not_help_waits_for_a_decision() {
     let sandbox = learned();
     sandbox.write(".aperture/memory/operational/gotchas.md", REFUTED);
-    snapshot("refuted", &screens(&sandbox, &[&["review"], &["review", "--accept", "9"], &["show", "9"]]));
+    snapshot("memory-refuted", &screens(&sandbox, &[&["review"], &["review", "--accept", "9"], &["show", "9"]]));
 }
 
 #[test]
@@ -191,7 +184,7 @@ fn mistakes_have_an_answer() {
         &["--project", "nowhere"],
         &["serach", "x"],
     ];
-    snapshot("mistakes", &screens(&sandbox, lines));
+    snapshot("memory-mistakes", &screens(&sandbox, lines));
     let refused = sandbox.run(&["memory", "add", &token]);
     assert_eq!(refused.code, 1);
     let all = format!("{:?}", files(&sandbox.home)) + &format!("{:?}", files(&sandbox.project)) + &refused.all();
@@ -223,7 +216,7 @@ fn bad_files_are_read_leniently_and_not_written() {
         }
     }
     assert!(fs::read_to_string(prefs(&sandbox)).unwrap().starts_with("- a\n  <!-- memory-4 sleeping -->\n"));
-    snapshot("bad", &text);
+    snapshot("memory-bad", &text);
     // Windows line ends stay.
     let windows = PREFS.replace('\n', "\r\n");
     fs::write(prefs(&sandbox), &windows).unwrap();

@@ -1,6 +1,6 @@
 //! Memories of sessions that run: hooks, commands of the model, `watch`.
 
-use crate::hooks::{given, told};
+use crate::hooks::told;
 use crate::sandbox::Sandbox;
 use crate::watch::Watching;
 use serde_json::{Value, json};
@@ -140,7 +140,7 @@ fn a_fix_that_a_session_received_and_followed_is_helpful() {
 
 /// The payload of an event of a session.
 fn payload(sandbox: &Sandbox, id: &str, more: Value) -> Value {
-    let path = sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{id}.jsonl"));
+    let path = sandbox.session_file(&id);
     let mut payload = json!({"session_id": id, "transcript_path": path, "cwd": sandbox.project});
     payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     payload
@@ -312,7 +312,7 @@ fn a_broken_tree_never_fails_a_hook() {
         ("Stop", json!({})),
         ("SessionEnd", json!({"reason": "other"})),
     ] {
-        let outcome = given(&sandbox, &["hook", event], &payload(&sandbox, FIRST, more).to_string());
+        let outcome = sandbox.given(&["hook", event], &payload(&sandbox, FIRST, more).to_string());
         assert_eq!(outcome.code, 0, "{event}: {}", outcome.stderr);
     }
 }
@@ -346,9 +346,7 @@ fn watch_learns_when_a_session_is_idle() {
 #[test]
 fn watch_copies_a_session_when_it_is_idle_if_the_user_wants_it() {
     let sandbox = Sandbox::new();
-    let settings = "[sessions]\nkeep = 'on'\n[watch]\nidle_seconds = 0\n[memory]\nlearn = false\n";
-    fs::create_dir(sandbox.home.join(".aperture")).unwrap();
-    fs::write(sandbox.home.join(".aperture/config.toml"), settings).unwrap();
+    sandbox.settings("[sessions]\nkeep = 'on'\n[watch]\nidle_seconds = 0\n[memory]\nlearn = false\n");
     let _watching = learning_in(&sandbox, &["--lines"]);
     crate::sandbox::wait_for("watch copies the session", || {
         let list = sandbox.json(&["keep", "list"], "aperture.keep-list/1");
@@ -475,8 +473,7 @@ fn instructions_for_a_model() {
 
 /// Runs the program as a user who may read everything and write nothing.
 #[cfg(unix)]
-fn reading(sandbox: &Sandbox, arguments: &[&str], input: &str) -> (i32, String) {
-    use std::io::Write;
+fn reading(sandbox: &Sandbox, arguments: &[&str], input: &str) -> crate::sandbox::Outcome {
     use std::os::unix::fs::MetadataExt;
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65534;
@@ -485,11 +482,7 @@ fn reading(sandbox: &Sandbox, arguments: &[&str], input: &str) -> (i32, String) 
         // The superuser may write everywhere.
         command.uid(NOBODY).gid(NOBODY);
     }
-    let pipe = std::process::Stdio::piped;
-    let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    (output.status.code().unwrap_or(-1), String::from_utf8(output.stdout).unwrap())
+    crate::sandbox::start_with(&mut command, input).wait_with_output().unwrap().into()
 }
 
 /// Gives a directory and all below it other rights: those of files and those of directories.
@@ -529,12 +522,12 @@ fn data_that_can_only_be_read_answers_as_before() {
         }
         let root = sandbox.home.parent().unwrap();
         set_rights(root, 0o444, 0o555);
-        let first: Vec<(i32, String)> = asked.iter().map(|(arguments, input)| reading(&sandbox, arguments, input)).collect();
+        let first: Vec<_> = asked.iter().map(|(arguments, input)| reading(&sandbox, arguments, input)).collect();
         set_rights(root, 0o644, 0o755);
-        for ((arguments, input), (code, text)) in asked.iter().zip(first) {
-            let written = given(&sandbox, arguments, input);
-            assert!(!text.is_empty(), "{arguments:?}");
-            assert_eq!((code, text), (0, written.stdout), "{arguments:?}, learned: {has_learned}");
+        for ((arguments, input), read) in asked.iter().zip(first) {
+            let written = sandbox.given(arguments, input);
+            assert!(!read.stdout.is_empty(), "{arguments:?}");
+            assert_eq!((read.code, read.stdout), (0, written.stdout), "{arguments:?}, learned: {has_learned}");
         }
     }
 }

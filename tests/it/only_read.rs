@@ -1,8 +1,9 @@
 //! Sessions that are only read: those of OpenCode, in a database, and of Gemini CLI.
 
 use crate::commands::ids;
-use crate::sandbox::{Sandbox, homes_only_read};
+use crate::sandbox::{Sandbox, contents_below, homes_only_read};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -30,13 +31,8 @@ const CHANGES: &[&str] = &[
 ];
 
 /// The files of the clients in a home, with their contents.
-fn files(sandbox: &Sandbox) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    for directory in [".local", ".gemini"] {
-        crate::window::files(&sandbox.home.join(directory), &mut files);
-    }
-    let content = |path: PathBuf| (path.clone(), fs::read(path).unwrap());
-    files.into_iter().map(content).collect()
+fn files(sandbox: &Sandbox) -> BTreeMap<PathBuf, Vec<u8>> {
+    [".local", ".gemini"].iter().flat_map(|directory| contents_below(&sandbox.home.join(directory))).collect()
 }
 
 #[test]
@@ -62,7 +58,7 @@ fn every_change_is_refused_with_the_reason() {
 #[test]
 fn nothing_is_written_beside_a_database() {
     let sandbox = Sandbox::of("opencode-tools");
-    let database = files(&sandbox).into_iter().map(|(path, _)| path).find(|path| path.extension().is_some_and(|end| end == "db"));
+    let database = files(&sandbox).into_keys().find(|path| path.extension().is_some_and(|end| end == "db"));
     let connection = rusqlite::Connection::open(database.unwrap()).unwrap();
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).unwrap();
     drop(connection);

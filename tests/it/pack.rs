@@ -2,8 +2,7 @@
 
 use crate::commands::ids;
 use crate::manifest::Rows;
-use crate::sandbox::{Sandbox, all_or, homes, repository, sample};
-use expect_test::expect_file;
+use crate::sandbox::{Sandbox, all_or, homes, sample};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -288,13 +287,15 @@ fn a_failed_call_has_its_error_and_a_search_without_hits_is_none() {
 #[test]
 fn packing() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let mut text = String::new();
-    for line in [
-        "--budget 700", "--budget 400 --query echo", "--budget 700 --explain", "--budget 5", "--budget 400 --query=-x",
-        "--budget 300 --turns 99",
-    ] {
-        let arguments: Vec<&str> = ["pack"].into_iter().chain(line.split(' ')).collect();
-        text.push_str(&format!("$ aperture pack {line}\n{}\n", sandbox.run(&arguments).all()));
-    }
-    expect_file![repository().join("tests/it/snapshots/pack.txt")].assert_eq(&text);
+    sandbox.snapshot(
+        "pack",
+        &[
+            "pack --budget 700",
+            "pack --budget 400 --query echo",
+            "pack --budget 700 --explain",
+            "pack --budget 5",
+            "pack --budget 400 --query=-x",
+            "pack --budget 300 --turns 99",
+        ],
+    );
 }

@@ -1,9 +1,10 @@
 //! Tests of `aperture store`: what is stored is sealed, stays usable, and is lost by no interruption.
 
 use crate::reliability::undo_all;
-use crate::sandbox::{Sandbox, all_or, skipped};
+use crate::sandbox::{Sandbox, all_or, contents_below, skipped};
 use aperture::model::Key;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -95,16 +96,9 @@ fn work(sandbox: &Sandbox, round: usize) {
 }
 
 /// Returns every file of the data directory with its bytes, but the memory trees, which stay clear.
-fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.ends_with("memory") {
-            continue;
-        }
-        if path.is_dir() { found.extend(files(&path)) } else { found.push((path.clone(), fs::read(&path).unwrap())) }
-    }
-    found
+fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let is_clear = |path: &Path| path.iter().any(|part| part == "memory");
+    contents_below(directory).into_iter().filter(|(path, _)| !is_clear(path)).collect()
 }
 
 /// Returns where a word, its hash or that of a content occurs in a data directory, as text or in hexadecimal, in a file or its name.
@@ -224,7 +218,7 @@ fn a_locked_store_is_read_around_and_never_changed() {
     let hook = sandbox.run(&["hook", "UserPromptSubmit"]);
     assert_eq!(hook.code, 0);
     let mut after = files(&data(&sandbox));
-    after.retain(|(path, _)| before.0.iter().any(|(known, _)| known == path));
+    after.retain(|path, _| before.0.contains_key(path));
     assert!(after == before.0 && fs::read(&file).unwrap() == before.1);
     // Another key does not open it either.
     fs::write(key_file(&sandbox), "another key").unwrap();

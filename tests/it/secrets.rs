@@ -1,6 +1,6 @@
 //! Credentials: never printed, never in an index, found by `check`, replaced by `redact`, refused by the git hooks.
 
-use crate::sandbox::{Outcome, Sandbox, all_or, sample, skipped};
+use crate::sandbox::{Outcome, Sandbox, all_or, contents_below, sample, skipped};
 use aperture::store::Store;
 use expect_test::expect;
 use serde_json::json;
@@ -877,7 +877,7 @@ fn check_and_its_hint_find_a_value_wherever_it_is_repeated() {
 /// Writes the outputs and the subagent of the session `abc1` beside it. Returns their paths.
 fn plant_beside(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
     let k = keys();
-    let directory = sandbox.home.join(".claude/projects").join(sandbox.slug()).join("abc1");
+    let directory = sandbox.session_folder().join("abc1");
     let (outputs, subagents) = (directory.join("tool-results"), directory.join("subagents"));
     for directory in [&outputs, &subagents] {
         fs::create_dir_all(directory).unwrap();
@@ -979,16 +979,6 @@ fn only_the_file_beside_a_session_is_changed_if_only_that_has_a_credential() {
     assert_eq!([fs::read(&path).unwrap(), fs::read(&output).unwrap()], before);
 }
 
-/// Runs a command with a text on standard input.
-fn with_input(sandbox: &Sandbox, words: &[&str], input: &str) -> Output {
-    use std::io::Write;
-    let mut command = sandbox.command(words);
-    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    child.wait_with_output().unwrap()
-}
-
 #[test]
 fn a_text_of_ones_own_is_redacted_from_standard_input() {
     let sandbox = Sandbox::new();
@@ -1006,9 +996,9 @@ fn a_text_of_ones_own_is_redacted_from_standard_input() {
 
     let literal = sandbox.run(&["redact", "--text", word]);
     assert_eq!((literal.code, literal.all().contains(word)), (2, false), "{}", literal.all());
-    let told = with_input(&sandbox, &["redact", "--text", "@-"], &format!("{word}\r\n\n{quoted}\n"));
-    let printed = format!("{}{}", String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
-    assert_eq!((told.status.code(), printed.contains(word)), (Some(0), false), "{printed}");
+    let told = sandbox.given(&["redact", "--text", "@-"], &format!("{word}\r\n\n{quoted}\n"));
+    let printed = told.all();
+    assert_eq!((told.code, printed.contains(word)), (0, false), "{printed}");
     let after = fs::read_to_string(&path).unwrap();
     assert!(after.contains("the word is [secret:text], or [secret:text], and [secret:text]"), "{after}");
     assert_eq!(fs::read_to_string(&output).unwrap(), "spilled [secret:text]");
@@ -1022,20 +1012,15 @@ fn a_text_of_ones_own_is_redacted_from_standard_input() {
     assert!(!fs::read_to_string(&path).unwrap().contains(word));
     while sandbox.run(&["undo"]).code == 0 {}
     assert_eq!((fs::read_to_string(&path).unwrap(), fs::read_to_string(&output).unwrap()), (rows, format!("spilled {word}")));
-    let short = with_input(&sandbox, &["redact", "--text", "@-"], "abc\n");
-    assert_eq!(short.status.code(), Some(2));
+    let short = sandbox.given(&["redact", "--text", "@-"], "abc\n");
+    assert_eq!(short.code, 2);
 }
 
 /// Returns the files of aperture that hold a text, as it is or compressed.
 fn holding(sandbox: &Sandbox, text: &str) -> Vec<String> {
     let data = sandbox.home.join(".aperture");
     let mut found = Vec::new();
-    for path in {
-        let mut all = Vec::new();
-        crate::window::files(&data, &mut all);
-        all
-    } {
-        let bytes = fs::read(&path).unwrap();
+    for (path, bytes) in contents_below(&data) {
         let holds = |bytes: &[u8]| memchr::memmem::find(bytes, text.as_bytes()).is_some();
         let is_packed_in = |start: usize| {
             let mut content = Vec::new();
@@ -1066,7 +1051,7 @@ fn a_text_that_is_forgotten_is_named_where_it_is_left_and_is_then_nowhere() {
     let result =
         format!("{word}\n{}", (0..900).map(|line| format!("{line}: nothing of note in item_{line}\n")).collect::<String>());
     let payload = serde_json::json!({"session_id": "abc1", "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_response": {"stdout": result}});
-    with_input(&sandbox, &["hook", "PostToolUse"], &payload.to_string());
+    sandbox.given(&["hook", "PostToolUse"], &payload.to_string());
     for words in [
         &["keep", "--all"][..],
         &["sessions"],
@@ -1087,9 +1072,9 @@ fn a_text_that_is_forgotten_is_named_where_it_is_left_and_is_then_nowhere() {
         assert!(before.iter().any(|holding| holding.starts_with(file)), "{file}: {before:?}");
     }
     let redact = || {
-        let told = with_input(&sandbox, &["redact", "--text", "@-", "--forget", "--yes"], word);
-        assert_eq!(told.status.code(), Some(0), "{}", String::from_utf8_lossy(&told.stderr));
-        String::from_utf8(told.stdout).unwrap()
+        let told = sandbox.given(&["redact", "--text", "@-", "--forget", "--yes"], word);
+        assert_eq!(told.code, 0, "{}", told.stderr);
+        told.stdout
     };
     let said = redact();
     assert!(!fs::read_to_string(&path).unwrap().contains(word));
