@@ -1,6 +1,6 @@
 //! Tests of `aperture blame`: which edits are those of a line, and which are not.
 
-use crate::sandbox::{Outcome, Sandbox, skipped};
+use crate::sandbox::{Outcome, Sandbox, succeed};
 use aperture::provider::claude_code::slug;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -111,32 +111,15 @@ impl Rows {
 struct Repository(Sandbox);
 
 impl Repository {
-    /// Returns `None`, with a message, if git is missing.
     fn new() -> Option<Repository> {
-        if Command::new("git").arg("--version").output().is_err() {
-            skipped("git is not installed");
-            return None;
-        }
-        let repository = Repository(Sandbox::new());
-        repository.git(0, &["init", "-q", "-b", "main"]);
-        repository.git(0, &["config", "user.email", "dev@example.com"]);
-        repository.git(0, &["config", "user.name", "Dev"]);
-        Some(repository)
+        Sandbox::with_repository().map(Repository)
     }
 
     /// Runs git at a minute on 2026-11-20 from 10:00.
     fn git(&self, minute: usize, arguments: &[&str]) -> String {
         let time = format!("2026-11-20T{}:{:02}:30Z", 10 + minute / 60, minute % 60);
-        let mut command = Command::new("git");
-        command.args(arguments).current_dir(&self.0.project).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
-        command.env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", &self.0.home);
-        for role in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{role}_NAME"), "Dev").env(format!("GIT_{role}_EMAIL"), "dev@example.com");
-            command.env(format!("GIT_{role}_DATE"), &time);
-        }
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
+        let mut command = self.0.git_command(arguments);
+        succeed(command.env("GIT_AUTHOR_DATE", &time).env("GIT_COMMITTER_DATE", &time))
     }
 
     /// Writes a file and commits it.
@@ -161,13 +144,7 @@ impl Repository {
 }
 
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> Outcome {
-    let path = std::env::var_os("PATH").unwrap();
-    let output = sandbox.command(&[&["blame"], arguments].concat()).env("PATH", path).output().unwrap();
-    let text = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes).replace(&*sandbox.home.to_string_lossy(), "HOME");
-        text.replace(&*sandbox.project.to_string_lossy(), "PROJECT")
-    };
-    Outcome { stdout: text(&output.stdout), stderr: text(&output.stderr), code: output.status.code().unwrap_or(-1) }
+    sandbox.run_with_git(&[&["blame"], arguments].concat())
 }
 
 fn lines(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {

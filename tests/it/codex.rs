@@ -1,5 +1,6 @@
 //! Tests of Codex sessions.
 
+use crate::rows::rows_of;
 use crate::sandbox::Sandbox;
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -283,10 +284,6 @@ fn numbered(sandbox: &Sandbox) -> PathBuf {
     let path = rollout(sandbox, THREAD);
     write_rows(&path, Some(0), &conversation(sandbox, THREAD, "paginated"));
     path
-}
-
-fn rows_of(path: &Path) -> Vec<Value> {
-    fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The client keeps byte offsets of rows elsewhere.

@@ -1,6 +1,7 @@
 //! The cost of a change: every report gives the same figure.
 
 use crate::changing::{bytes, json};
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, sample};
 use serde_json::{Value, json};
 use std::fs;
@@ -12,45 +13,35 @@ const UNHEARD_OF: &str = "claude-epic-9";
 
 /// A session of one turn a model: thinking, a call with a long result, thinking, an answer.
 fn thinking_session(models: &[&str], version: &str) -> String {
-    let mut rows: Vec<Value> = Vec::new();
+    let mut rows = Rows::new("s", "/w").version(version);
     let mut sent = 12_000;
-    let mut add = |kind: &str, mut body: Value| {
-        let number = rows.len();
-        let parent = rows.last().map_or(Value::Null, |row| row["uuid"].clone());
-        let row = body.as_object_mut().unwrap();
-        row.insert("type".into(), kind.into());
-        row.insert("parentUuid".into(), parent);
-        row.insert("uuid".into(), format!("{number:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa").into());
-        row.insert("timestamp".into(), format!("2026-11-21T10:{:02}:{:02}.000Z", number / 60, number % 60).into());
-        row.insert("sessionId".into(), "s".into());
-        row.insert("version".into(), version.into());
-        row.insert("cwd".into(), "/w".into());
-        rows.push(body);
-    };
     for (turn, model) in models.iter().enumerate() {
         let lines = |word: &str, count: usize| -> String {
             (0..count).map(|line| format!("{word} {turn} line {line}: nothing of note in part_{turn}_{line}\n")).collect()
         };
-        let respond = |add: &mut dyn FnMut(&str, Value), id: String, content: Value, sent: u64, grown: u64| {
+        let respond = |rows: &mut Rows, id: String, content: Value, sent: u64, grown: u64| {
             let usage = json!({ "input_tokens": 10, "cache_creation_input_tokens": grown, "cache_read_input_tokens": sent, "output_tokens": 300 });
-            add(
-                "assistant",
-                json!({ "requestId": format!("req_{id}"), "message": { "id": id, "type": "message", "role": "assistant", "model": model, "content": [content], "stop_reason": "end_turn", "usage": usage } }),
-            );
+            rows.model(model, &id, json!([content]), usage);
         };
         let thought = |word: &str| json!({ "type": "thinking", "thinking": lines(word, 8), "signature": "c2ln".repeat(60) });
-        add("user", json!({ "message": { "role": "user", "content": format!("please look at part {turn}") } }));
+        rows.user(format!("please look at part {turn}").into());
         let call = json!({ "type": "tool_use", "id": format!("toolu_{turn}"), "name": "Bash", "input": { "command": format!("cat part_{turn}.log") } });
-        respond(&mut add, format!("msg_{turn}a"), thought("first"), sent, 900);
-        respond(&mut add, format!("msg_{turn}a"), call, sent, 900);
+        respond(&mut rows, format!("msg_{turn}a"), thought("first"), sent, 900);
+        respond(&mut rows, format!("msg_{turn}a"), call, sent, 900);
         let result = json!([{ "type": "tool_result", "tool_use_id": format!("toolu_{turn}"), "content": lines("log", 120) }]);
-        add("user", json!({ "message": { "role": "user", "content": result } }));
+        rows.user(result);
         sent += 3_000;
-        respond(&mut add, format!("msg_{turn}b"), thought("second"), sent, 2_500);
-        respond(&mut add, format!("msg_{turn}b"), json!({ "type": "text", "text": format!("part {turn} is fine") }), sent, 2_500);
+        respond(&mut rows, format!("msg_{turn}b"), thought("second"), sent, 2_500);
+        respond(
+            &mut rows,
+            format!("msg_{turn}b"),
+            json!({ "type": "text", "text": format!("part {turn} is fine") }),
+            sent,
+            2_500,
+        );
         sent += 800;
     }
-    rows.iter().map(|row| format!("{row}\n")).collect()
+    rows.text()
 }
 
 fn sandbox_of(models: &[&str], version: &str) -> Sandbox {
@@ -142,7 +133,7 @@ fn expand_sends_no_thinking_again_for_which_newer_thinking_would_go() {
     let more: String = all.lines().skip(12).map(|row| format!("{row}\n")).collect();
     let last = bytes(&sandbox);
     let last: Value = serde_json::from_slice(last.split(|byte| *byte == b'\n').rfind(|row| !row.is_empty()).unwrap()).unwrap();
-    let more = more.replace("00000011-aaaa-4aaa-8aaa-aaaaaaaaaaaa", last["uuid"].as_str().unwrap());
+    let more = more.replace("\"s-11\"", &last["uuid"].to_string());
     fs::write(sandbox.first_session(), [&bytes(&sandbox), more.as_bytes()].concat()).unwrap();
     let sent = thinking(&sandbox);
     assert_eq!(sent.len(), 3);

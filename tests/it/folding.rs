@@ -1,7 +1,8 @@
 //! Tests of changes that fold whole turns: budgets, and archives of ranges.
 
 use crate::bulk::bytes;
-use crate::forks::{fork, rows};
+use crate::forks::fork;
+use crate::rows::{Rows, rows_of};
 use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 use std::fs;
@@ -9,49 +10,30 @@ use std::path::PathBuf;
 
 const SESSION: &str = "abababab-1111-4222-8333-444444444444";
 
-/// A session of short turns.
-#[derive(Default)]
-struct Rows {
-    rows: Vec<String>,
-}
-
-impl Rows {
-    fn add(&mut self, role: &str, content: &Value) {
-        let number = self.rows.len();
-        let uuid = |number: usize| format!("00000000-0000-4000-8000-{number:012}");
-        let parent = number.checked_sub(1).map(uuid);
+/// Adds a prompt, a call with its result, and an answer.
+fn add_turn(rows: &mut Rows, prompt: &str, result: &str, answer: &str) {
+    let say = |rows: &mut Rows, content: Value| {
+        let number = rows.rows.len();
         let usage = json!({"input_tokens": 10, "cache_read_input_tokens": 15_000 + 20 * number, "output_tokens": 3});
-        let message = match role {
-            "user" => json!({"role": role, "content": content}),
-            _ => json!({"id": format!("msg_{number}"), "type": "message", "role": role, "model": "claude-opus-4-8",
-                        "content": content, "usage": usage}),
-        };
-        let row = json!({"parentUuid": parent, "isSidechain": false, "type": role, "message": message, "uuid": uuid(number),
-                         "timestamp": format!("2026-11-21T20:{:02}:{:02}.000Z", number / 60, number % 60), "cwd": "/w",
-                         "sessionId": SESSION, "version": "2.1.330"});
-        self.rows.push(row.to_string());
-    }
-
-    /// Adds a prompt, a call with its result, and an answer.
-    fn turn(&mut self, prompt: &str, result: &str, answer: &str) {
-        let call = format!("toolu_{}", self.rows.len());
-        self.add("user", &json!(prompt));
-        self.add("assistant", &json!([{"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "make check"}}]));
-        self.add("user", &json!([{"type": "tool_result", "tool_use_id": call, "content": result}]));
-        self.add("assistant", &json!([{"type": "text", "text": answer}]));
-    }
+        rows.model("claude-opus-4-8", &format!("msg_{number}"), json!([content]), usage);
+    };
+    let call = format!("toolu_{}", rows.rows.len());
+    rows.user(json!(prompt));
+    say(rows, json!({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "make check"}}));
+    rows.user(json!([{"type": "tool_result", "tool_use_id": call, "content": result}]));
+    say(rows, json!({"type": "text", "text": answer}));
 }
 
 /// A sandbox with a session of `turns` short turns, and its file.
 fn short_turns(turns: usize) -> (Sandbox, PathBuf) {
-    let mut rows = Rows::default();
+    let mut rows = Rows::new(SESSION, "/w").from("2026-11-21T20:00:00Z");
     for turn in 1..=turns {
         let result = format!("part{turn} ok: 41 soundings, 3 of them twice, none missing");
         let answer = format!("Part {turn} is sound: each depth of the chart was measured.");
-        rows.turn(&format!("check part{turn} of the harbour map"), &result, &answer);
+        add_turn(&mut rows, &format!("check part{turn} of the harbour map"), &result, &answer);
     }
     let sandbox = Sandbox::new();
-    let path = sandbox.session(SESSION, rows.rows.join("\n") + "\n", 1);
+    let path = sandbox.session(SESSION, rows.text(), 1);
     (sandbox, path)
 }
 
@@ -135,7 +117,7 @@ fn a_fork_of_a_folded_session_has_the_note_and_the_turns_before_it() {
         let (id, path, _) = fork(&sandbox, at);
         let forked = sandbox.text(&["transcript", "--raw", "-s", &id]);
         assert!(source.starts_with(&forked) && forked.contains(&format!("Part {turns} is sound")), "{at:?}: {forked}");
-        let rows = rows(&path);
+        let rows = rows_of(&path);
         fs::remove_file(&path).unwrap();
         let has = |parent: &Value| parent.is_null() || rows.iter().any(|row| row["uuid"] == *parent);
         assert!(rows.iter().all(|row| has(&row["parentUuid"])), "{rows:?}");

@@ -1,11 +1,11 @@
 //! Tests of aperture inside a client: installation, hook answers, the status line.
 
+use crate::rows::{append, rows_of};
 use crate::sandbox::{Sandbox, files_below, start_with};
 use expect_test::expect;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Returns the context that the model receives for an event; empty if there is none.
@@ -218,6 +218,11 @@ fn a_resumed_session_gets_the_manifest() {
     assert!(text.contains("\naperture keeps the memory of this session."), "{text}");
 }
 
+/// Returns the last row of the model.
+fn last_answer(path: &Path) -> Value {
+    rows_of(path).into_iter().rfind(|row| row["type"] == "assistant").unwrap()
+}
+
 /// Returns a client row with the context added for an event.
 fn noted(number: u32, parent: &str, event: &str, text: &str) -> Value {
     let content = format!("<system-reminder>\n{event} hook additional context: {text}\n</system-reminder>");
@@ -241,12 +246,9 @@ fn the_manifest_is_sent_once() {
     for first in ["SessionStart", "UserPromptSubmit"] {
         let sandbox = Sandbox::of("tools-and-spill");
         let path = sandbox.first_session();
-        let text = fs::read_to_string(&path).unwrap();
-        let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
-        let last = rows.rfind(|row| row["type"] == "assistant").unwrap()["uuid"].as_str().unwrap().to_owned();
+        let last = last_answer(&path)["uuid"].as_str().unwrap().to_owned();
         let append = |row: Value| {
-            let mut file = fs::File::options().append(true).open(&path).unwrap();
-            file.write_all(format!("{row}\n").as_bytes()).unwrap();
+            append(&path, &format!("{row}\n"));
             row["uuid"].as_str().unwrap().to_owned()
         };
         // The answer to the model's commands is part of the same context.
@@ -378,8 +380,8 @@ fn a_live_change_is_told_as_pending_until_the_client_reads_the_file() {
     assert_eq!(sandbox.json(&["status"], "aperture.status/2")["pending"], Value::Null);
     // Once the model has answered, it is not told again, also not after the next resume.
     let text = fs::read_to_string(&path).unwrap();
-    let last = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()).rfind(|row| row["type"] == "assistant");
-    let mut asks = said_at(8, last.unwrap()["uuid"].as_str().unwrap(), "2026-11-22T00:00:00.001Z");
+    let last = last_answer(&path);
+    let mut asks = said_at(8, last["uuid"].as_str().unwrap(), "2026-11-22T00:00:00.001Z");
     asks["type"] = json!("user");
     asks["message"] = json!({"role": "user", "content": "go on"});
     let answer = said_at(9, asks["uuid"].as_str().unwrap(), "2026-11-22T00:00:00.002Z");
@@ -437,8 +439,8 @@ fn a_compaction_is_asked_for_names_and_not_for_texts() {
     .assert_eq(&told(&sandbox, "PreCompact", &json!({"trigger": "auto", "transcript_path": path})));
     // The client has compacted, and kept block 24 in a file that it read again.
     let text = fs::read_to_string(&path).unwrap();
-    let last = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()).rfind(|row| row["type"] == "assistant");
-    let last = last.unwrap()["uuid"].as_str().unwrap().to_owned();
+    let last = last_answer(&path);
+    let last = last["uuid"].as_str().unwrap().to_owned();
     let mut boundary = said_at(20, &last, "2026-11-21T23:53:00.000Z");
     boundary["type"] = json!("system");
     boundary["subtype"] = json!("compact_boundary");
@@ -588,8 +590,7 @@ fn an_event_with_half_an_emoji_is_handled() {
     let path = sandbox.first_session();
     sandbox.write("aperture.toml", "[model]\narchive = 'approve'\n");
     let text = fs::read_to_string(&path).unwrap();
-    let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
-    let last = rows.rfind(|row| row["type"] == "assistant").unwrap();
+    let last = last_answer(&path);
     let asks = said(1, last["uuid"].as_str().unwrap(), "@archive(16)\nHALF").to_string().replace("HALF", r"\ud83d");
     fs::write(&path, format!("{text}{asks}\n")).unwrap();
     let handled = |event: &str, more: &str| {
@@ -636,8 +637,7 @@ fn the_status_line() {
     // Pending commands are counted in the longest session too.
     sandbox.write("aperture.toml", "[model]\narchive = 'approve'\n");
     let text = fs::read_to_string(&path).unwrap();
-    let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
-    let last = rows.rfind(|row| row["type"] == "assistant").unwrap();
+    let last = last_answer(&path);
     let asks = said(1, last["uuid"].as_str().unwrap(), "@archive(16)");
     fs::write(&path, format!("{text}{asks}\n")).unwrap();
     told(&sandbox, "Stop", &json!({"transcript_path": path}));

@@ -2,7 +2,7 @@
 
 use crate::changing::json;
 use crate::sandbox::Sandbox;
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use rusqlite::Connection;
 use std::fs;
 use std::path::PathBuf;
@@ -35,26 +35,6 @@ fn store(sandbox: &Sandbox) -> Connection {
     Connection::open(sandbox.home.join(".aperture/store.db")).unwrap()
 }
 
-/// Checks the output of a command. Sizes depend on libraries, so they are omitted.
-fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
-    let said = sandbox.run(arguments).all();
-    let mut text = String::new();
-    for line in said.split_inclusive('\n') {
-        let words: Vec<&str> = line.split(' ').collect();
-        let unit = |word: Option<&&str>| {
-            word.is_some_and(|word| ["B", "kB", "MB"].contains(&word.trim_matches(['(', ')', ',', ':', ';', '\n'])))
-        };
-        let number = |word: &str| word.trim_start_matches('(').starts_with(|c: char| c.is_ascii_digit());
-        let sizes = words.iter().enumerate().map(|(place, word)| match number(word) && unit(words.get(place + 1)) {
-            true if word.starts_with('(') => "(N",
-            true => "N",
-            false => word,
-        });
-        text.push_str(&sizes.collect::<Vec<_>>().join(" "));
-    }
-    expected.assert_eq(&text);
-}
-
 /// A session of which three blocks are archived.
 fn archived_three() -> Sandbox {
     let sandbox = untouched();
@@ -65,8 +45,7 @@ fn archived_three() -> Sandbox {
 #[test]
 fn verify_holds_the_log_against_the_file() {
     let sandbox = untouched();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify"],
         expect![[r#"
         no session was changed: nothing to verify
@@ -74,8 +53,7 @@ fn verify_holds_the_log_against_the_file() {
     "#]],
     );
     sandbox.text(&["archive", "8..10"]);
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -83,8 +61,7 @@ fn verify_holds_the_log_against_the_file() {
         exit code 0
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "agent"],
         expect![[r#"
             error: no session id starts with 'agent', and no such file exists
@@ -95,8 +72,7 @@ fn verify_holds_the_log_against_the_file() {
     let file = sandbox.session_file(ID);
     let left = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{left}{APPENDED}")).unwrap();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "1111"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -113,8 +89,7 @@ fn verify_lists_what_another_program_changed() {
     let left = fs::read_to_string(&file).unwrap();
     let place = left.find("archived").unwrap();
     fs::write(&file, format!("{}ARCHIVED{}", &left[..place], &left[place + 8..])).unwrap();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -127,8 +102,7 @@ fn verify_lists_what_another_program_changed() {
     );
     let whole: Vec<&str> = left.split_inclusive('\n').filter(|line| !line.contains("archived")).collect();
     fs::write(&file, whole.concat()).unwrap();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify"],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -147,8 +121,7 @@ fn verify_lists_what_another_program_changed() {
 fn verify_reports_a_missing_file() {
     let sandbox = archived_three();
     sandbox.text(&["undo"]);
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "--all"],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -157,8 +130,7 @@ fn verify_reports_a_missing_file() {
         "#]],
     );
     fs::remove_file(sandbox.session_file(ID)).unwrap();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "--all"],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -167,8 +139,7 @@ fn verify_reports_a_missing_file() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "1111"],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -177,9 +148,7 @@ fn verify_reports_a_missing_file() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
-        &["verify", "2222"],
+    sandbox.check_without_sizes(&["verify", "2222"],
         expect![[r#"
             error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions, HOME/.local/share/opencode/opencode.db, HOME/.gemini/tmp
             hint: run one of the clients once (aperture help clients), or name a file: aperture status FILE.jsonl
@@ -214,8 +183,7 @@ fn verify_writes_nothing() {
         store.query_row("SELECT group_concat(state) FROM operations", [], |row| row.get::<_, String>(0)).unwrap()
     };
     let before = (all(&sandbox), fs::read(sandbox.session_file(ID)).unwrap());
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -233,8 +201,7 @@ fn verify_finds_what_is_wrong_in_the_store() {
     store(&sandbox)
         .execute("DELETE FROM originals WHERE address = (SELECT before FROM edits WHERE slot = 'content:0' LIMIT 1)", [])
         .unwrap();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify"],
         expect![[r#"
             store       ok  1 session, 8 originals (N kB), N kB on the disk
@@ -266,8 +233,7 @@ fn verify_finds_what_is_wrong_in_the_store() {
 #[test]
 fn gc_lists_and_deletes_only_with_yes() {
     let sandbox = archived();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--gone"],
         expect![[r#"
             nothing to delete
@@ -275,16 +241,14 @@ fn gc_lists_and_deletes_only_with_yes() {
         "#]],
     );
     sandbox.text(&["undo"]);
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc"],
         expect![[r#"
             nothing to delete
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d"],
         expect![[r#"
             11111111    now    2 operations: everything was undone
@@ -293,8 +257,7 @@ fn gc_lists_and_deletes_only_with_yes() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--dry-run"],
         expect![[r#"
             11111111    now    2 operations: everything was undone
@@ -304,8 +267,7 @@ fn gc_lists_and_deletes_only_with_yes() {
         "#]],
     );
     sandbox.text(&["verify", "--all"]);
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--yes"],
         expect![[r#"
             11111111    now    2 operations: everything was undone
@@ -313,16 +275,14 @@ fn gc_lists_and_deletes_only_with_yes() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "--all"],
         expect![[r#"
         no session was changed: nothing to verify
         exit code 0
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "soon"],
         expect![[r#"
             error: invalid value 'soon' for '--older-than <TIME>': write an age as 12h, 90d or 8w
@@ -336,8 +296,7 @@ fn gc_lists_and_deletes_only_with_yes() {
 fn gc_keeps_a_session_without_a_file_by_default() {
     let sandbox = archived();
     fs::remove_file(sandbox.session_file(ID)).unwrap();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--yes"],
         expect![[r#"
             nothing to delete
@@ -345,16 +304,14 @@ fn gc_keeps_a_session_without_a_file_by_default() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--gone"],
         expect![[r#"
             nothing to delete
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--gone"],
         expect![[r#"
             11111111    now    1 operation: its file no longer exists
@@ -363,8 +320,7 @@ fn gc_keeps_a_session_without_a_file_by_default() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--gone", "--yes"],
         expect![[r#"
             11111111    now    1 operation: its file no longer exists
@@ -380,8 +336,7 @@ fn gc_does_not_take_a_session_that_was_moved_for_one_that_is_gone() {
     let elsewhere = sandbox.home.join(".claude/projects/-elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::rename(sandbox.session_file(ID), elsewhere.join(format!("{ID}.jsonl"))).unwrap();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--gone"],
         expect![[r#"
             nothing to delete
@@ -394,8 +349,7 @@ fn gc_does_not_take_a_session_that_was_moved_for_one_that_is_gone() {
 fn an_export_replaces_a_file_only_if_forced() {
     let here = untouched();
     here.text(&["archive", "8..20"]);
-    check(
-        &here,
+    here.check_without_sizes(
         &["export", "-o", "e"],
         expect![[r#"
             exported 1 operation and 15 values of 11111111-1111-4111-8111-111111111111 to PROJECT/e (N kB)
@@ -403,8 +357,7 @@ fn an_export_replaces_a_file_only_if_forced() {
             exit code 0
         "#]],
     );
-    check(
-        &here,
+    here.check_without_sizes(
         &["export", "-o", "e"],
         expect![[r#"
         error: PROJECT/e exists
@@ -430,8 +383,7 @@ fn an_export_makes_undo_work_on_another_machine() {
     there.write("e", fs::read(here.project.join("e")).unwrap());
     let changed = fs::read(here.session_file(ID)).unwrap();
     drop(here);
-    check(
-        &there,
+    there.check_without_sizes(
         &["import", "e"],
         expect![[r#"
             error: cannot import PROJECT/e
@@ -441,8 +393,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         "#]],
     );
     fs::write(there.session_file(ID), changed).unwrap();
-    check(
-        &there,
+    there.check_without_sizes(
         &["undo"],
         expect![[r#"
             error: nothing to undo: aperture has not changed 11111111
@@ -450,8 +401,7 @@ fn an_export_makes_undo_work_on_another_machine() {
             exit code 1
         "#]],
     );
-    check(
-        &there,
+    there.check_without_sizes(
         &["import", "e"],
         expect![[r#"
             imported 1 operation and 15 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
@@ -459,17 +409,14 @@ fn an_export_makes_undo_work_on_another_machine() {
             exit code 0
         "#]],
     );
-    check(
-        &there,
-        &["import", "e"],
+    there.check_without_sizes(&["import", "e"],
         expect![[r#"
             the store already has the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl: 1 operation and 15 values, all complete
             its operations can be undone: aperture undo -s 11111111
             exit code 0
         "#]],
     );
-    check(
-        &there,
+    there.check_without_sizes(
         &["verify"],
         expect![[r#"
             store       ok  1 session, 15 originals (N kB), N kB on the disk
@@ -479,9 +426,7 @@ fn an_export_makes_undo_work_on_another_machine() {
     );
     there.text(&["undo"]);
     assert!(fs::read(there.session_file(ID)).unwrap() == original);
-    check(
-        &there,
-        &["import", "e"],
+    there.check_without_sizes(&["import", "e"],
         expect![[r#"
             the store has a newer log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl and keeps it: 2 operations and 15 values, all complete
             all of its operations are undone
@@ -497,9 +442,7 @@ fn an_import_mends_a_store() {
     sandbox.text(&["export", "-o", "e"]);
     store(&sandbox).execute("UPDATE originals SET content = x'00'", []).unwrap();
     assert_eq!(sandbox.run(&["verify"]).code, 1);
-    check(
-        &sandbox,
-        &["import", "e"],
+    sandbox.check_without_sizes(&["import", "e"],
         expect![[r#"
             the store already has the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl: 1 operation and 9 values, all complete
             its operations can be undone: aperture undo -s 11111111
@@ -519,8 +462,7 @@ fn another_log_is_only_replaced_by_force() {
     there.write("e", fs::read(here.project.join("e")).unwrap());
     drop(here);
     there.text(&["archive", "14"]);
-    check(
-        &there,
+    there.check_without_sizes(
         &["import", "e"],
         expect![[r#"
             error: cannot import PROJECT/e
@@ -529,8 +471,7 @@ fn another_log_is_only_replaced_by_force() {
             exit code 1
         "#]],
     );
-    check(
-        &there,
+    there.check_without_sizes(
         &["import", "e", "--force"],
         expect![[r#"
             imported 1 operation and 9 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
@@ -558,8 +499,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
     sandbox.write("newer", [b"aperture export 9\n", &whole[18..]].concat());
     sandbox.write("short", &whole[..200]);
     sandbox.write("foreign", "hello");
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["import", "flipped"],
         expect![[r#"
         error: cannot import PROJECT/flipped
@@ -568,8 +508,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         exit code 1
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["import", "newer"],
         expect![[r#"
         error: cannot import PROJECT/newer
@@ -578,8 +517,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         exit code 1
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["import", "foreign"],
         expect![[r#"
             error: cannot import PROJECT/foreign
@@ -588,8 +526,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["import", "missing"],
         expect![[r#"
             error: cannot import PROJECT/missing
@@ -610,8 +547,7 @@ fn an_import_finds_the_session_by_its_file() {
     let away = sandbox.home.join("away.jsonl");
     fs::rename(sandbox.session_file(ID), &away).unwrap();
     sandbox.session("other", "{}\n", 0);
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["import", "whole"],
         expect![[r#"
         error: cannot import PROJECT/whole
@@ -621,8 +557,7 @@ fn an_import_finds_the_session_by_its_file() {
     "#]],
     );
     let away = away.to_string_lossy().into_owned();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["import", "whole", "--session", &away],
         expect![[r#"
             imported 1 operation and 9 values for HOME/away.jsonl
@@ -630,8 +565,7 @@ fn an_import_finds_the_session_by_its_file() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "-s", &away],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk

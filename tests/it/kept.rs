@@ -1,7 +1,7 @@
 //! Tests of kept sessions: copied, listed, read, restored and deleted.
 
 use crate::sandbox::{Sandbox, contents_below, wait_for};
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,36 +23,17 @@ fn copy(sandbox: &Sandbox) -> PathBuf {
     sandbox.home.join(".aperture/kept/claude-code/projects").join(sandbox.slug()).join(format!("{ID}.jsonl.zst"))
 }
 
-/// Checks the output of a command; sizes depend on libraries.
-fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
-    let text = sandbox.run(arguments).all();
-    let is_size = |unit: &str| {
-        ["B", "kB", "MB", "%"].contains(&unit.split('\n').next().unwrap_or_default().trim_end_matches([';', ',', ')']))
-    };
-    let words: Vec<&str> = text.split(' ').collect();
-    let hidden = |(place, word): (usize, &&str)| match words.get(place + 1) {
-        Some(unit) if is_size(unit) && word.trim_start_matches('(').starts_with(|c: char| c.is_ascii_digit()) => {
-            if word.starts_with('(') { "(N".to_owned() } else { "N".to_owned() }
-        }
-        _ => (*word).to_owned(),
-    };
-    let text: Vec<String> = words.iter().enumerate().map(hidden).filter(|word| !word.is_empty()).collect();
-    expected.assert_eq(&text.join(" "));
-}
-
 #[test]
 fn a_session_is_copied_deleted_read_and_restored() {
     let sandbox = sandbox(1);
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "--all", "--dry-run"],
         expect![[r#"
             would copy 1 of 1 session (N kB); nothing was written: this is a dry run
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "status"],
         expect![[r#"
             Claude deletes sessions 1 day after their last change
@@ -65,8 +46,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["sessions"],
         expect![[r#"
         AGE ID CLIENT PROJECT WINDOW FULL TURNS MODEL TITLE
@@ -76,16 +56,14 @@ fn a_session_is_copied_deleted_read_and_restored() {
     );
     assert!(sandbox.text(&["status"]).contains("here within 7 days: aperture keep --project\n"));
     let before = contents_below(&sandbox.session_folder());
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "--all"],
         expect![[r#"
             copied 4 files of 1 changed session; kept: 1 session in N kB, N % of their size
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "--all"],
         expect![[r#"
         copied 0 files of 0 changed sessions; kept: 1 session in N kB, N % of their size
@@ -93,8 +71,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
     "#]],
     );
     assert!(!sandbox.text(&["status"]).contains("deletion"));
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "status"],
         expect![[r#"
             Claude deletes sessions 1 day after their last change
@@ -105,8 +82,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "list"],
         expect![[r#"
         AGE ID CLIENT STATE KEPT TITLE
@@ -115,8 +91,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
     "#]],
     );
     fs::remove_dir_all(sandbox.session_folder()).unwrap();
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["sessions"],
         expect![[r#"
         AGE ID CLIENT PROJECT WINDOW FULL TURNS MODEL TITLE
@@ -124,8 +99,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "status"],
         expect![[r#"
         kept: 1 session in N kB; the client has deleted 1 of them
@@ -133,8 +107,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "list"],
         expect![[r#"
         AGE ID CLIENT STATE KEPT TITLE
@@ -147,8 +120,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
     let found = sandbox.json(&["search", "big job"], "aperture.search/1");
     let command = found["sessions"][0]["command"].as_str().unwrap();
     assert!(command.starts_with("aperture keep restore 11111111 && "), "{command}");
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["archive", "8..10", "-s", "1111"],
         expect![[r#"
         error: cannot change the session 11111111
@@ -157,8 +129,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 1
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "restore", "1111", "--dry-run"],
         expect![[r#"
         would restore 11111111-1111-4111-8111-111111111111: 4 files
@@ -169,8 +140,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "forget", "1111"],
         expect![[r#"
             would delete 4 files of 11111111-1111-4111-8111-111111111111 (N kB)
@@ -179,8 +149,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "restore", "1111"],
         expect![[r#"
         restored 11111111-1111-4111-8111-111111111111: 4 files
@@ -194,8 +163,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
     );
     assert!(contents_below(&sandbox.session_folder()) == before);
     assert!(fs::metadata(sandbox.session_file(ID)).unwrap().modified().unwrap().elapsed().unwrap().as_secs() < 60);
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "restore", "1111"],
         expect![[r#"
         restored 11111111-1111-4111-8111-111111111111: 0 files, 4 unchanged
@@ -204,8 +172,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
     "#]],
     );
     fs::write(sandbox.session_file(ID), "other\n").unwrap();
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "restore", "1111"],
         expect![[r#"
         error: HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl exists with another content
@@ -213,8 +180,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 1
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "restore", "1111", "--to", "old.jsonl"],
         expect![[r#"
         restored 11111111-1111-4111-8111-111111111111: 1 file
@@ -223,8 +189,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
     "#]],
     );
     assert_eq!(fs::read(sandbox.project.join("old.jsonl")).unwrap(), before[&sandbox.session_file(ID)]);
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "restore", "1111", "--force"],
         expect![[r#"
         restored 11111111-1111-4111-8111-111111111111: 0 files, 1 replaced, 3 unchanged
@@ -234,8 +199,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
     "#]],
     );
     assert!(contents_below(&sandbox.session_folder()) == before);
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "restore", "1111", "--older", "9"],
         expect![[r#"
             error: the number of older copies is 1
@@ -243,8 +207,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
             exit code 2
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "forget", "1111", "--yes"],
         expect![[r#"
             deleted 5 files of 11111111-1111-4111-8111-111111111111 (N kB)
@@ -252,8 +215,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         "#]],
     );
     assert!(!copy(&sandbox).exists() && sandbox.session_file(ID).exists());
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "restore", "1111"],
         expect![[r#"
         error: no session id starts with '1111', and no such file exists

@@ -1,6 +1,7 @@
 //! No credential and no terminal sequence leaves the program: every kind is planted in every place, and searched in the output of
 //! every command.
 
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, all_or, files_below, sample};
 use aperture::engine::secret_examples;
 use serde_json::{Value, json};
@@ -41,19 +42,7 @@ fn few_plants() -> Vec<Plant> {
 
 /// A session in which each credential is planted in a turn of its own: named in one place, and alone in all others.
 fn planted(plants: &[Plant]) -> String {
-    let mut rows: Vec<Value> = Vec::new();
-    let mut parent = Value::Null;
-    let mut push = |mut row: Value| {
-        let id = format!("{:08x}-0000-4000-8000-000000000000", rows.len());
-        row["uuid"] = json!(id);
-        row["parentUuid"] = std::mem::replace(&mut parent, json!(id));
-        for (name, value) in [("sessionId", "S"), ("version", "2.1.330"), ("cwd", "/home/dev/shop")] {
-            row[name] = json!(value);
-        }
-        row["timestamp"] =
-            json!(format!("2026-11-21T{:02}:{:02}:{:02}.000Z", 10 + rows.len() / 3600, rows.len() / 60 % 60, rows.len() % 60));
-        rows.push(row);
-    };
+    let mut rows = Rows::new("S", "/home/dev/shop");
     for (turn, Plant { named, value, .. }) in plants.iter().enumerate() {
         let (prompt, input, result, said, attached) = match turn % 5 {
             0 => (named, value, value, value, value),
@@ -62,32 +51,32 @@ fn planted(plants: &[Plant]) -> String {
             3 => (value, value, value, named, value),
             _ => (value, value, value, value, named),
         };
-        push(
-            json!({"type": "user", "message": {"role": "user", "content": format!("{prompt} is what the deploy {turn} needs{HOSTILE}")}}),
-        );
+        rows.user(json!(format!("{prompt} is what the deploy {turn} needs{HOSTILE}")));
         let (call, read) = (format!("toolu_{turn}"), format!("toolu_r{turn}"));
         let usage = json!({"input_tokens": 12, "cache_read_input_tokens": 9000 + turn, "output_tokens": 7});
-        push(json!({"type": "assistant", "message": {
-            "id": format!("m{turn}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101", "usage": usage,
-            "content": [
+        rows.model("claude-opus-4-5-20251101", &format!("m{turn}"), json!([
                 {"type": "text", "text": format!("I decided to use {said} in deploy {turn}{HOSTILE}.")},
                 {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": format!("deploy --now {input}{HOSTILE}"), "description": value}},
                 {"type": "tool_use", "id": read, "name": "Read", "input": {"file_path": format!("/home/dev/shop/{value}{HOSTILE}/a.rs")}},
-            ],
-        }}));
-        push(json!({"type": "user", "message": {"role": "user", "content": [
+            ]), usage.clone());
+        rows.add("user", json!({"message": {"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": call, "is_error": turn % 2 == 0, "content": format!("Error: {result} failed\n{value}\nline {turn} {HOSTILE}\n{}", "ok then\n".repeat(20))},
             {"type": "tool_result", "tool_use_id": read, "content": [{"type": "text", "text": format!("1\tlet key = {value};\n2\tdone")}]},
         ]}, "toolUseResult": {"stdout": value}}));
-        push(json!({"type": "attachment", "attachment": {"type": "note", "text": value}, "renderedRole": "user",
-            "rendered": [{"content": format!("<system-reminder>\n{attached} {HOSTILE}\n</system-reminder>")}]}));
-        push(json!({"type": "assistant", "message": {
-            "id": format!("n{turn}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101", "usage": usage,
-            "content": [{"type": "text", "text": format!("{value} works; next is {value}.{HOSTILE}\n@archive({value})\n")}],
-        }}));
+        rows.add(
+            "attachment",
+            json!({"attachment": {"type": "note", "text": value}, "renderedRole": "user",
+            "rendered": [{"content": format!("<system-reminder>\n{attached} {HOSTILE}\n</system-reminder>")}]}),
+        );
+        rows.model(
+            "claude-opus-4-5-20251101",
+            &format!("n{turn}"),
+            json!([{"type": "text", "text": format!("{value} works; next is {value}.{HOSTILE}\n@archive({value})\n")}]),
+            usage.clone(),
+        );
     }
     let value = &plants[0].value;
-    let mut text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let mut text = rows.text();
     text.push_str(&format!("{}\n", json!({"type": "ai-title", "aiTitle": format!("deploy {value}{HOSTILE}"), "sessionId": "S"})));
     text
 }

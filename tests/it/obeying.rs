@@ -1,5 +1,6 @@
 //! The commands of the model: execution, approval, and that each is counted once.
 
+use crate::hooks;
 use crate::sandbox::{Sandbox, all_or, directory_in, files_ending, start_with};
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -389,7 +390,7 @@ fn every_answer_reaches_the_model() {
     let payload = json!({"transcript_path": sandbox.session_file(ID)});
     let mut told = 0;
     for _ in 0..9 {
-        let answer = crate::hooks::told(&sandbox, "UserPromptSubmit", &payload);
+        let answer = hooks::told(&sandbox, "UserPromptSubmit", &payload);
         assert!(!answer.contains("cut here"), "{answer}");
         told += answer.matches("aperture: @pin").count();
     }
@@ -517,11 +518,11 @@ fn an_older_store_is_brought_up_to_date() {
 /// The client reports the end of a turn and, if it does, its last message.
 fn stop(sandbox: &Sandbox, message: &str) {
     let payload = json!({"transcript_path": sandbox.session_file(ID), "last_assistant_message": message});
-    assert_eq!(crate::hooks::told(sandbox, "Stop", &payload), "");
+    assert_eq!(hooks::told(sandbox, "Stop", &payload), "");
 }
 
 fn start(sandbox: &Sandbox, source: &str) {
-    crate::hooks::told(sandbox, "SessionStart", &json!({"transcript_path": sandbox.session_file(ID), "source": source}));
+    hooks::told(sandbox, "SessionStart", &json!({"transcript_path": sandbox.session_file(ID), "source": source}));
 }
 
 /// Every command that the store knows, with its status, the oldest first.
@@ -567,7 +568,7 @@ fn a_reported_command_can_be_denied() {
     sandbox.done("deny 1 --reason 'still needed'");
     append(&sandbox.session_file(ID), &[answer]);
     assert_eq!(statuses(&sandbox), [""; 0]);
-    let told = crate::hooks::told(&sandbox, "UserPromptSubmit", &json!({"transcript_path": sandbox.session_file(ID)}));
+    let told = hooks::told(&sandbox, "UserPromptSubmit", &json!({"transcript_path": sandbox.session_file(ID)}));
     assert!(told.contains("aperture: @archive(19) is denied: still needed"), "{told}");
     assert_eq!(known(&sandbox), ["@archive(19) denied"]);
 }
@@ -669,7 +670,7 @@ fn commands_recorded_before_a_crash_are_executed_once() {
         if has_row {
             append(&sandbox.session_file(ID), std::slice::from_ref(&answer));
         }
-        let told = crate::hooks::told(&sandbox, "UserPromptSubmit", &payload);
+        let told = hooks::told(&sandbox, "UserPromptSubmit", &payload);
         assert!(told.contains("@create(\"one\")") && told.contains("@create(\"two\")"), "{told}");
         if !has_row {
             append(&sandbox.session_file(ID), &[answer]);
@@ -755,9 +756,7 @@ fn each_command_of_any_talk_is_obeyed_once() {
             let rows = if chance(4) == 0 { 0 } else { queue.len() };
             write(rows, &mut queue);
             match chance(3) {
-                0 => {
-                    drop(crate::hooks::told(&sandbox, "UserPromptSubmit", &json!({"transcript_path": sandbox.session_file(ID)})))
-                }
+                0 => drop(hooks::told(&sandbox, "UserPromptSubmit", &json!({"transcript_path": sandbox.session_file(ID)}))),
                 1 => drop(sandbox.done("obey")),
                 _ => {}
             }

@@ -2,10 +2,11 @@
 //! outlives the proxy.
 
 use crate::network::{Api, Proxy, SECRET, STREAM, answer_events, send};
+use crate::rows::append;
 use crate::sandbox::{Sandbox, all_or, wait_for};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -259,7 +260,7 @@ fn a_budget_is_kept_while_the_client_writes_a_row_with_each_fast_step() {
         row["message"]["usage"] = usage(sent);
         row["message"]["content"] = json!([{"type": "text", "text": format!("step {count}")}]);
         let row = format!("{row}\n");
-        fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(row.as_bytes()).unwrap();
+        append(&file, &row);
         appended += &row;
         sent
     };

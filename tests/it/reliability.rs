@@ -2,6 +2,7 @@
 //!
 //! APERTURE_KILLS and APERTURE_ROWS extend the long tests.
 
+use crate::rows::append;
 use crate::sandbox::{Outcome, Sandbox, skipped};
 use aperture::store::Store;
 use std::fs::{self, OpenOptions};
@@ -128,12 +129,6 @@ fn commands_with_two_stores_lose_no_change_of_each_other() {
     }
 }
 
-/// Appends a row as a client does: opens, writes once, closes.
-fn append(file: &Path, row: &str) {
-    let mut handle = OpenOptions::new().append(true).open(file).unwrap();
-    handle.write_all(format!("{row}\n").as_bytes()).unwrap();
-}
-
 /// Changes a session and undoes the change while a client appends to it, and checks the result. Rows of the conversation refer to
 /// the row before; rows of state do not.
 fn check_writer(rows: usize, chained: bool, pause: u64) {
@@ -159,7 +154,7 @@ fn check_writer(rows: usize, chained: bool, pause: u64) {
         scope.spawn(|| {
             let mut random = Random(11);
             for number in 0..rows {
-                append(&file, &row(number));
+                append(&file, &(row(number) + "\n"));
                 if pause > 0 {
                     thread::sleep(Duration::from_micros(random.below(2 * pause)));
                 }

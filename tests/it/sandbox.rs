@@ -1,7 +1,7 @@
 //! An isolated environment for the program: own home, own cache, fixed clock, fixed width.
 
 use aperture::provider::claude_code::slug;
-use expect_test::expect_file;
+use expect_test::{Expect, expect_file};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write;
@@ -131,6 +131,13 @@ pub fn start_with(command: &mut Command, input: &str) -> Child {
     // The program may write before it has read all input, and may end before that.
     std::thread::spawn(move || stdin.write_all(input.as_bytes()));
     child
+}
+
+/// Runs a program, which must succeed, and returns its output.
+pub fn succeed(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// Returns the directory that an environment variable names; without the variable, reports that the test is skipped.
@@ -334,9 +341,47 @@ impl Sandbox {
         command
     }
 
+    /// Makes a home whose project is a repository; without git, reports that the test is skipped.
+    pub fn with_repository() -> Option<Sandbox> {
+        if Command::new("git").arg("--version").output().is_err() {
+            skipped("git is not installed");
+            return None;
+        }
+        let sandbox = Sandbox::new();
+        sandbox.git(&["init", "-q", "-b", "main"]);
+        sandbox.git(&["config", "user.email", "dev@example.com"]);
+        sandbox.git(&["config", "user.name", "Dev"]);
+        Some(sandbox)
+    }
+
+    /// Git with its arguments in the project, with the program on the path of its hooks; not yet started.
+    pub fn git_command(&self, arguments: &[&str]) -> Command {
+        let program = Path::new(env!("CARGO_BIN_EXE_aperture")).parent().unwrap().to_owned();
+        let others = std::env::var_os("PATH").unwrap();
+        let path = std::env::join_paths(std::iter::once(program).chain(std::env::split_paths(&others)));
+        let like = self.command(&[]);
+        let mut command = Command::new("git");
+        command.args(arguments).current_dir(&self.project).env_clear().env("PATH", path.unwrap());
+        command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+    }
+
+    /// Runs git, which must succeed, and returns its output.
+    pub fn git(&self, arguments: &[&str]) -> String {
+        succeed(&mut self.git_command(arguments))
+    }
+
+    /// Runs the program with the path to git. The output is without the paths of this run.
+    pub fn run_with_git(&self, arguments: &[&str]) -> Outcome {
+        self.tidied(self.command(arguments).env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap())
+    }
+
     /// Runs the program.
     pub fn run(&self, arguments: &[&str]) -> Outcome {
-        let output = self.command(arguments).output().unwrap();
+        self.tidied(self.command(arguments).output().unwrap())
+    }
+
+    fn tidied(&self, output: Output) -> Outcome {
         Outcome { stdout: self.tidy(&output.stdout), stderr: self.tidy(&output.stderr), code: output.status.code().unwrap_or(-1) }
     }
 
@@ -362,6 +407,22 @@ impl Sandbox {
     /// Compares it with a snapshot.
     pub fn snapshot(&self, name: &str, lines: &[&str]) {
         snapshot(name, &self.screens(lines));
+    }
+
+    /// Checks the output of the program.
+    pub fn check(&self, arguments: &[&str], expected: Expect) {
+        expected.assert_eq(&self.run(arguments).all());
+    }
+
+    /// The same without sizes, which depend on libraries.
+    pub fn check_without_sizes(&self, arguments: &[&str], expected: Expect) {
+        expected.assert_eq(&without_sizes(&self.run(arguments).all()));
+    }
+
+    /// The same without the spaces of columns, which are as wide as the sizes in them.
+    pub fn check_words(&self, arguments: &[&str], expected: Expect) {
+        let text = without_sizes(&self.run(arguments).all());
+        expected.assert_eq(&text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "));
     }
 
     /// Runs the program with a text on its standard input. The paths in its output stay.
@@ -412,6 +473,24 @@ impl Outcome {
     pub fn all(&self) -> String {
         format!("{}{}exit code {}\n", self.stdout, self.stderr, self.code)
     }
+}
+
+/// Hides the numbers before units.
+fn without_sizes(text: &str) -> String {
+    let is_unit = |word: &&str| ["B", "kB", "MB", "%"].contains(&word.trim_matches(['(', ')', ',', ':', ';', '\n']));
+    let hidden = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let hidden = words.iter().enumerate().map(|(place, word)| {
+            let is_number = word.trim_start_matches('(').starts_with(|c: char| c.is_ascii_digit());
+            match is_number && words.get(place + 1).is_some_and(is_unit) {
+                true if word.starts_with('(') => "(N",
+                true => "N",
+                false => word,
+            }
+        });
+        hidden.collect::<Vec<_>>().join(" ")
+    };
+    text.split_inclusive('\n').map(hidden).collect()
 }
 
 fn name(path: &Path) -> String {

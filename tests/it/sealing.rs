@@ -1,9 +1,10 @@
 //! Tests of `aperture store`: what is stored is sealed, stays usable, and is lost by no interruption.
 
 use crate::reliability::undo_all;
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, all_or, contents_below, skipped};
 use aperture::model::Key;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,35 +22,26 @@ const PLANTED: [&str; 10] = [
 fn planted() -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::new();
     let [title, prompt, answer, result, path, ..] = PLANTED;
-    let mut rows = vec![json!({"type": "custom-title", "customTitle": title, "sessionId": ID})];
-    let mut parent = Value::Null;
-    let mut push = |mut row: Value| {
-        let id = format!("{:08x}-0000-4000-8000-000000000000", rows.len());
-        row["uuid"] = json!(id);
-        row["parentUuid"] = std::mem::replace(&mut parent, json!(id));
-        row["timestamp"] = json!(format!("2026-11-21T20:{:02}:00.000Z", rows.len() % 60));
-        for (name, value) in [("sessionId", ID), ("version", "2.1.330"), ("cwd", sandbox.project.to_str().unwrap())] {
-            row[name] = json!(value);
-        }
-        rows.push(row);
-    };
+    let title = json!({"type": "custom-title", "customTitle": title, "sessionId": ID});
+    let mut rows = Rows::new(ID, &sandbox.project).from("2026-11-21T20:00:00Z");
     for turn in 0..6 {
-        push(json!({"type": "user", "message": {"role": "user", "content": format!("{prompt} of turn {turn}")}}));
+        rows.user(json!(format!("{prompt} of turn {turn}")));
         let call = format!("toolu_{turn}");
         let usage = json!({"input_tokens": 12, "cache_read_input_tokens": 9000, "output_tokens": 7});
-        push(json!({"type": "assistant", "message": {
-            "id": format!("m{turn}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101", "usage": usage,
-            "content": [
+        rows.model(
+            "claude-opus-4-5-20251101",
+            &format!("m{turn}"),
+            json!([
                 {"type": "text", "text": format!("the {answer} of turn {turn} is decided")},
                 {"type": "tool_use", "id": call, "name": "Read", "input": {"file_path": format!("/srv/{path}/{turn}.rs")}},
-            ],
-        }}));
-        push(json!({"type": "user", "message": {"role": "user", "content": [
+            ]),
+            usage,
+        );
+        rows.user(json!([
             {"type": "tool_result", "tool_use_id": call, "content": format!("{result} {turn}\n").repeat(80)},
-        ]}}));
+        ]));
     }
-    let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
-    let file = sandbox.session(ID, lines, 1_795_000_000);
+    let file = sandbox.session(ID, format!("{title}\n{}", rows.text()), 1_795_000_000);
     (sandbox, file)
 }
 

@@ -1,10 +1,11 @@
 //! `aperture watch`: the events reported for all kinds of file changes.
 
+use crate::rows::append;
 use crate::sandbox::{PATIENCE, Sandbox, skipped};
 use expect_test::{Expect, expect};
 use std::fs::{self, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -90,10 +91,6 @@ fn prompt(id: &str, parent: &str, text: &str) -> String {
         "{{\"type\":\"user\",\"uuid\":\"{id}\",\"parentUuid\":{parent},\"sessionId\":\"S\",\
          \"timestamp\":\"2026-11-21T21:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
     )
-}
-
-fn append(file: &Path, text: &str) {
-    OpenOptions::new().append(true).open(file).unwrap().write_all(text.as_bytes()).unwrap();
 }
 
 /// A session of one prompt, and its file.
