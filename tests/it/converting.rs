@@ -1,6 +1,6 @@
 //! Tests of `aperture convert` and of the exports for other programs.
 
-use crate::manifest::Rows;
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, files_ending, homes, sample};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -173,7 +173,8 @@ fn rows_that_the_client_wrote_again_are_exported_once() {
 /// A client writes sentences around the words of a person, and records a command in tags.
 #[test]
 fn only_what_the_user_typed_is_exported_as_the_words_of_the_user() {
-    let mut rows = Rows::default();
+    // Later clients record beside a result if the user rejected its call.
+    let mut rows = Rows::default().version("2.1.200");
     rows.prompt(
         "<command-message>ship</command-message>\n<command-name>/ship</command-name>\n<command-args>the shop</command-args>",
     );
@@ -186,7 +187,7 @@ fn only_what_the_user_typed_is_exported_as_the_words_of_the_user() {
         rows.failed_call("Bash", json!({"command": command}), &result);
     }
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     let text = exported(&sandbox, "abc1", "markdown");
     let said: Vec<&str> = text.split("**User**\n\n").skip(1).filter_map(|words| words.lines().next()).collect();
     assert_eq!(said, ["/ship the shop", "use git rm"], "{text}");

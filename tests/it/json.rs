@@ -2,6 +2,7 @@
 
 #[cfg(feature = "proxy")]
 use crate::network;
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, all_or, skipped};
 use crate::watch::Watching;
 use crate::{fresh, obeying};
@@ -464,50 +465,27 @@ fn blamed(coverage: &mut Coverage) {
 
 /// Summarizes turns with each outcome.
 fn outcomes(coverage: &mut Coverage) {
-    let call = |number: usize, tool: &str, input: Value| {
-        json!({"type": "assistant", "message": {"id": format!("m{number}"), "role": "assistant", "model": "claude-opus-4-8",
-            "content": [{"type": "tool_use", "id": format!("t{number}"), "name": tool, "input": input}]}})
-    };
-    let result = |number: usize, content: &str, error: bool| {
-        json!({"type": "user", "message": {"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": format!("t{number}"), "content": content, "is_error": error}]}})
-    };
-    let prompt = |text: &str| json!({"type": "user", "message": {"role": "user", "content": text}});
-    let answer = |number: usize, text: &str| {
-        json!({"type": "assistant", "message": {"id": format!("m{number}"), "role": "assistant", "model": "claude-opus-4-8",
-            "content": [{"type": "text", "text": text}]}})
-    };
-    let bash = |number: usize, command: &str, output: &str, error: bool| {
-        [call(number, "Bash", json!({"command": command})), result(number, output, error)]
-    };
-    let mut rows = vec![prompt("From now on, run the tests.")];
-    rows.extend(bash(1, "cargo test", "test result: FAILED. 3 passed; 1 failed; 0 ignored", false));
-    rows.push(prompt("commit it"));
-    rows.extend(bash(2, "git commit -m totals", "[main 1a2b3c4] totals", false));
-    rows.push(prompt("build it"));
-    rows.extend(bash(3, "cargo build", "error: expected a semicolon", true));
-    rows.extend(bash(4, "cargo build", "finished the build", false));
-    rows.push(prompt("look it up"));
-    rows.extend(bash(5, "cat missing.txt", "cat: missing.txt: no such file or directory", true));
-    rows.push(prompt("change it"));
-    rows.push(call(6, "Edit", json!({"file_path": "/home/dev/shop/a.rs", "old_string": "a", "new_string": "b"})));
-    rows.push(result(6, "The file /home/dev/shop/a.rs has been updated.", false));
-    rows.push(prompt("which one?"));
-    rows.push(answer(7, "There are two of them. Do you want the first one?"));
-    rows.push(prompt("the first"));
-    rows.push(answer(8, "The first one is in use."));
-    rows.push(prompt("[Request interrupted by user]"));
-    rows.push(prompt("and now?"));
+    let mut rows = Rows::default();
+    rows.prompt("From now on, run the tests.");
+    rows.call("Bash", json!({"command": "cargo test"}), "test result: FAILED. 3 passed; 1 failed; 0 ignored");
+    rows.prompt("commit it");
+    rows.call("Bash", json!({"command": "git commit -m totals"}), "[main 1a2b3c4] totals");
+    rows.prompt("build it");
+    rows.failed_call("Bash", json!({"command": "cargo build"}), "error: expected a semicolon");
+    rows.call("Bash", json!({"command": "cargo build"}), "finished the build");
+    rows.prompt("look it up");
+    rows.failed_call("Bash", json!({"command": "cat missing.txt"}), "cat: missing.txt: no such file or directory");
+    rows.prompt("change it");
+    let edit = json!({"file_path": "/home/dev/shop/a.rs", "old_string": "a", "new_string": "b"});
+    rows.call("Edit", edit, "The file /home/dev/shop/a.rs has been updated.");
+    rows.prompt("which one?");
+    rows.answer("There are two of them. Do you want the first one?");
+    rows.prompt("the first");
+    rows.answer("The first one is in use.");
+    rows.prompt("[Request interrupted by user]");
+    rows.prompt("and now?");
     let sandbox = Sandbox::new();
-    let mut text = String::new();
-    for (number, mut row) in rows.into_iter().enumerate() {
-        row["uuid"] = json!(format!("u{number}"));
-        row["parentUuid"] = number.checked_sub(1).map_or(Value::Null, |before| json!(format!("u{before}")));
-        row["sessionId"] = json!("abc1");
-        row["timestamp"] = json!(format!("2026-11-21T21:{number:02}:00.000Z"));
-        text.push_str(&format!("{row}\n"));
-    }
-    sandbox.session("abc1", text, 0);
+    sandbox.session("abc1", rows.text(), 0);
     coverage.run(&sandbox, &["summary", "summary --turn 1", "summary --turns", "manifest"]);
     let sandbox = Sandbox::new();
     crate::keeping::session_with_documents(&sandbox);

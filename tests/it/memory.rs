@@ -1,5 +1,6 @@
 //! Memories: the screens of all commands, bad input, several processes, and what stays after a kill.
 
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, contents_below, snapshot, wait_for};
 use aperture::provider::claude_code::slug;
 use std::collections::BTreeMap;
@@ -464,14 +465,10 @@ fn a_repository_speaks_under_its_own_heading_until_the_user_accepts_it() {
 /// A session in a directory that does not exist here, in which the user says something after a first prompt.
 fn said_in(sandbox: &Sandbox, number: u32, directory: &str, words: &str) {
     let id = format!("{number:08}-0000-4000-8000-000000000001");
-    let row = |at: u32, text: &str| {
-        let message = serde_json::json!({"role": "user", "content": text});
-        let (uuid, parent) = (format!("{number}-{at}"), format!("{number}-{}", at - 1));
-        let time = format!("2026-11-20T21:{number:02}:{at:02}.000Z");
-        serde_json::json!({"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": directory,
-            "version": "2.1.330", "timestamp": time, "message": message})
-    };
-    sandbox.session(&id, format!("{}\n{}\n", row(1, "port the parser"), row(2, words)), 0);
+    let mut rows = Rows::new(&id, directory).from(&format!("2026-11-20T21:{number:02}:00Z"));
+    rows.prompt("port the parser");
+    rows.prompt(words);
+    sandbox.session(&id, rows.text(), 0);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Credentials: never printed, never in an index, found by `check`, replaced by `redact`, refused by the git hooks.
 
+use crate::rows::Rows;
 use crate::sandbox::{Outcome, Sandbox, all_or, contents_below, sample};
 use aperture::store::Store;
 use expect_test::expect;
@@ -161,25 +162,13 @@ fn no_list_shows_a_credential() {
 fn a_value_that_a_call_names_is_masked_in_searches_and_memories() {
     let sandbox = Sandbox::new();
     let value = format!("Kp3{}", &RANDOM[..9]);
-    let row = |number: u32, role: &str, content: serde_json::Value| {
-        serde_json::json!({
-            "type": role, "uuid": format!("{number:08}-0000-4000-8000-000000000000"), "sessionId": "S", "cwd": "/home/dev/shop",
-            "parentUuid": number.checked_sub(2).map(|before| format!("{:08}-0000-4000-8000-000000000000", before + 1)),
-            "version": "2.1.330", "timestamp": format!("2026-11-20T21:00:{number:02}.000Z"),
-            "message": {"role": role, "id": format!("m{number}"), "model": "claude-opus-4-5-20251101", "content": content},
-        })
-        .to_string()
-    };
+    let mut rows = Rows::new("66660000-0000-4000-8000-000000000001", "/home/dev/shop").from("2026-11-20T21:00:00Z");
     let command = format!("deploy --api-key {value} && curl -u admin:{value} http://a.example/");
-    let call = serde_json::json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": command}}]);
-    let rows = [
-        row(1, "user", "Please deploy the shop.".into()),
-        row(2, "assistant", call),
-        row(3, "user", serde_json::json!([{"type": "tool_result", "tool_use_id": "t1", "content": "deployed"}])),
-        row(4, "user", format!("Never use {value} on the staging server.").into()),
-        row(5, "assistant", serde_json::json!([{"type": "text", "text": format!("I will use {value} in production only.")}])),
-    ];
-    sandbox.session("66660000-0000-4000-8000-000000000001", rows.join("\n") + "\n", 1_900_000_000);
+    rows.prompt("Please deploy the shop.");
+    rows.call("Bash", json!({"command": command}), "deployed");
+    rows.prompt(&format!("Never use {value} on the staging server."));
+    rows.answer(&format!("I will use {value} in production only."));
+    sandbox.session("66660000-0000-4000-8000-000000000001", rows.text(), 1_900_000_000);
     for line in [
         "memory learn --project /home/dev/shop",
         "memory list --project /home/dev/shop",

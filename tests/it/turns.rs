@@ -1,8 +1,8 @@
 //! Requests for turns, by the user and by the model.
 
-use crate::manifest::Rows;
 use crate::mcp::Server;
 use crate::obeying::{sandbox, say};
+use crate::rows::Rows;
 use crate::sandbox::Sandbox;
 use crate::shrink::{compacted, sandbox_of};
 use expect_test::expect;
@@ -299,25 +299,11 @@ fn words_that_the_turn_does_not_show_are_claimed() {
 fn a_header_of_the_model_hides_no_failure() {
     let sandbox = Sandbox::new();
     let id = "22222222-2222-4222-8222-222222222222";
-    let row = |number: u32, kind: &str, content: Value| {
-        let parent = number.checked_sub(1).map(|before| format!("u{before}"));
-        let message = json!({"role": kind, "id": format!("msg_{number}"), "model": "claude-opus-4-1", "content": content});
-        let row = json!({"parentUuid": parent, "isSidechain": false, "type": kind, "uuid": format!("u{number}"), "sessionId": id,
-            "version": "2.1.330", "timestamp": format!("2026-11-21T23:50:{number:02}.000Z"), "message": message});
-        format!("{row}\n")
-    };
-    let failed = "test result: FAILED. 3 passed; 2 failed";
-    let rows = [
-        row(0, "user", json!("Fix the parser so that it keeps comments in all tests")),
-        row(1, "assistant", json!([{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "cargo test"}}])),
-        row(2, "user", json!([{"type": "tool_result", "tool_use_id": "t", "content": failed, "is_error": true}])),
-        row(
-            3,
-            "assistant",
-            json!([{"type": "text", "text": "The parser keeps comments in front of the words, but 2 tests fail."}]),
-        ),
-    ];
-    sandbox.session(id, rows.concat(), 1);
+    let mut rows = Rows::new(id, &sandbox.project).from("2026-11-21T23:50:00Z");
+    rows.prompt("Fix the parser so that it keeps comments in all tests");
+    rows.failed_call("Bash", json!({"command": "cargo test"}), "test result: FAILED. 3 passed; 2 failed");
+    rows.answer("The parser keeps comments in front of the words, but 2 tests fail.");
+    sandbox.session(id, rows.text(), 1);
     let recorded = |header: &str| {
         let words = json!({"response_header": header}).to_string();
         let said = sandbox.text(&["housekeeping", &words]);
@@ -367,7 +353,7 @@ fn the_output_of_a_program_in_the_background_is_that_of_its_command() {
     rows.call("TaskOutput", json!({"task_id": "b1f2", "block": true}), "Tests  3 passed, 1 failed (4)");
     rows.answer("One of them fails.");
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     let summary = sandbox.json(&["summary", "abc1"], "aperture.summary/2");
     assert_eq!(summary["turns"][0]["outcomes"][0], json!({"kind": "tests", "passed": 3, "failed": 1}));
     let labels = sandbox.text(&["blocks", "tool(TaskOutput)", "-s", "abc1"]);
@@ -391,7 +377,7 @@ fn a_turn_is_told_by_what_came_of_it() {
     rows.answer("Goodbye then.");
     rows.prompt("<command-name>/exit</command-name>\n<command-message>exit</command-message>\n<command-args></command-args>");
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     let summary = sandbox.json(&["summary", "abc1"], "aperture.summary/2");
     let outcomes = summary["turns"].as_array().unwrap().iter().map(|turn| turn["outcomes"][0]["kind"].as_str().unwrap());
     assert_eq!(outcomes.take(4).collect::<Vec<_>>(), ["answered", "committed", "answered", "answered"]);
