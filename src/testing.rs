@@ -1,7 +1,11 @@
 //! Helpers of unit tests in several layers: those of the core, and faults of the disk.
 
 use crate::fsio::failing::FailingDisk;
+use proptest::test_runner::Config as ProptestConfig;
+use std::collections::BTreeMap;
+use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 #[expect(dead_code, reason = "tests of the core use the rest")]
@@ -48,6 +52,28 @@ pub fn each_fault(ways: &[Fault], stride: usize, mut run: impl FnMut(Fault, &Fai
         }
     }
     calls
+}
+
+/// Returns the files in a directory and below it, each with its bytes; none if it does not exist.
+#[expect(clippy::disallowed_methods, reason = "tests look at the files")]
+pub fn files_below(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(directory).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_below(&path));
+        } else {
+            files.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    files
+}
+
+/// Returns the configuration of a law, with a number of cases unless `APERTURE_CASES` gives another one.
+#[expect(clippy::disallowed_methods, reason = "tests read the environment")]
+pub fn law(cases: u32) -> ProptestConfig {
+    let cases = std::env::var("APERTURE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 200, ..ProptestConfig::default() }
 }
 
 /// Runs a step and returns its result; `None` if it was killed.

@@ -1,7 +1,7 @@
 //! User files that aperture reads whole or writes: settings, hooks, slash commands, exports.
 #![expect(clippy::disallowed_methods, reason = "links, modes and directories are not what a disk of sessions is asked for")]
 
-use crate::fsio::{Disk, expect_one_name, make_with, read_head};
+use crate::fsio::{Disk, expect_one_name, if_exists, make_with, read_head, write_whole};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -23,11 +23,9 @@ pub enum Mode {
 /// Reads a whole file of the user; `None` if it does not exist.
 /// Errors: the file cannot be read, or is longer than 16 MiB.
 pub fn whole(disk: &dyn Disk, path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match read_head(disk, path, LONGEST + 1) {
-        Ok(bytes) if bytes.len() > LONGEST => Err(io::Error::new(ErrorKind::InvalidData, "it is too long for such a file")),
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(error),
+    match if_exists(read_head(disk, path, LONGEST + 1))? {
+        Some(bytes) if bytes.len() > LONGEST => Err(io::Error::new(ErrorKind::InvalidData, "it is too long for such a file")),
+        read => Ok(read),
     }
 }
 
@@ -62,29 +60,30 @@ pub fn write_private(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<(
 
 /// Writes a temporary file in the same directory, syncs it, and renames it to the path if `check` succeeds.
 fn write(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: Mode, check: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let temporary = directory.join(format!(".{}.aperture", path.file_name().unwrap_or_default().to_string_lossy()));
-    // A temporary file of an interrupted run may have another mode.
-    let _ = disk.discard(&temporary);
-    let written = || {
-        let like = if mode != Mode::Private && disk.identify(path).is_ok() { path } else { &temporary };
-        if like == temporary {
-            make(&temporary, mode)?;
-        }
-        let mut file = disk.create(&temporary, like)?;
-        file.write_all(bytes)?;
-        file.sync()?;
-        #[cfg(unix)]
-        if mode == Mode::Script {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = fs::metadata(&temporary)?.permissions().mode();
-            fs::set_permissions(&temporary, PermissionsExt::from_mode(mode | 0o111))?;
-        }
-        check()?;
-        disk.rename(&temporary, path)?;
-        disk.sync_directory(directory)
-    };
-    written().inspect_err(|_| drop(disk.discard(&temporary)))
+    write_whole(
+        disk,
+        path,
+        |error| error,
+        |temporary| {
+            // One of an interrupted run may have another mode.
+            let _ = disk.discard(temporary);
+            let like = if mode != Mode::Private && disk.identify(path).is_ok() { path } else { temporary };
+            if like == temporary {
+                make(temporary, mode)?;
+            }
+            let mut file = disk.create(temporary, like)?;
+            file.write_all(bytes)?;
+            file.sync()?;
+            #[cfg(unix)]
+            if mode == Mode::Script {
+                use std::os::unix::fs::PermissionsExt;
+                let mode = fs::metadata(temporary)?.permissions().mode();
+                fs::set_permissions(temporary, PermissionsExt::from_mode(mode | 0o111))?;
+            }
+            check()?;
+            Ok(file)
+        },
+    )
 }
 
 /// Creates an empty file if it does not exist.

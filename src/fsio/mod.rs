@@ -7,9 +7,10 @@ mod watch;
 #[cfg(test)]
 pub(crate) mod failing;
 
+pub use notify::RecursiveMode;
 pub use packed::{is_packed, pack, packed_path, unpacked, unpacked_path};
 pub use real::{RealDisk, make_with};
-pub use watch::{Depth, Watcher};
+pub use watch::Watcher;
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -168,6 +169,14 @@ pub fn expect_one_name(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     }
 }
 
+/// Returns what was read of a path; `None` if it does not exist.
+pub fn if_exists<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        read => read.map(Some),
+    }
+}
+
 /// Reads a range of a file completely.
 pub fn read_range(disk: &dyn Disk, path: &Path, offset: u64, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; length];
@@ -180,6 +189,30 @@ pub fn read_whole(disk: &dyn Disk, path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     disk.open(path, 0)?.read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Returns the path of the temporary file that replaces a file; no client recognizes it as a session.
+pub fn temporary_path(path: &Path) -> PathBuf {
+    path.with_file_name(format!(".{}.aperture", path.file_name().unwrap_or_default().to_string_lossy()))
+}
+
+/// Writes a file that appears complete or not at all: `write` makes it under a temporary name. `failed` makes the error of the other steps.
+/// Errors: as `write`; another process writes the file ([`io::ErrorKind::ResourceBusy`]).
+pub fn write_whole<E>(
+    disk: &dyn Disk,
+    path: &Path,
+    failed: impl Fn(io::Error) -> E,
+    write: impl FnOnce(&Path) -> Result<Box<dyn NewFile>, E>,
+) -> Result<(), E> {
+    let temporary = temporary_path(path);
+    // It stays open until it has its name, so that no other process takes it over.
+    let renamed = write(&temporary).and_then(|file| {
+        let renamed = disk.rename(&temporary, path);
+        drop(file);
+        renamed.map_err(&failed)
+    });
+    renamed.inspect_err(|_| drop(disk.discard(&temporary)))?;
+    sync_directory_of(disk, path).map_err(failed)
 }
 
 /// Makes the entry of a file in its directory durable.

@@ -80,7 +80,7 @@ impl Disk for RealDisk {
         file.set_len(0)?;
         own_like(&file, &metadata)?;
         file.set_permissions(metadata.permissions())?;
-        Ok(Box::new(RealFile(file)))
+        Ok(Box::new(file))
     }
 
     fn make(&self, path: &Path, is_private: bool) -> io::Result<()> {
@@ -234,26 +234,14 @@ fn names(_: &Metadata) -> u64 {
     1
 }
 
-struct RealFile(File);
-
-impl Write for RealFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl NewFile for RealFile {
+impl NewFile for File {
     fn set_modified(&mut self, modified: i128) -> io::Result<()> {
         let since = Duration::from_nanos(u64::try_from(modified).unwrap_or_default());
-        self.0.set_times(FileTimes::new().set_modified(UNIX_EPOCH + since))
+        self.set_times(FileTimes::new().set_modified(UNIX_EPOCH + since))
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_all()
+        self.sync_all()
     }
 }
 

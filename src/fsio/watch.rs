@@ -43,7 +43,7 @@ impl Default for Watcher {
 impl Watcher {
     /// Sets the watched directories and their depths. Missing directories are skipped until they exist. Returns true if every
     /// existing one is watched; otherwise the caller has to poll.
-    pub fn watch(&mut self, disk: &dyn Disk, directories: &BTreeMap<PathBuf, Depth>) -> bool {
+    pub fn watch(&mut self, disk: &dyn Disk, directories: &BTreeMap<PathBuf, RecursiveMode>) -> bool {
         let Some(system) = &mut self.system else { return false };
         let gone: Vec<PathBuf> = self.watched.keys().filter(|path| !directories.contains_key(*path)).cloned().collect();
         for path in gone {
@@ -63,7 +63,7 @@ impl Watcher {
                 Some(_) => drop(system.unwatch(path)),
                 None => {}
             }
-            match system.watch(path, depth.mode()) {
+            match system.watch(path, *depth) {
                 Ok(()) => drop(self.watched.insert(path.clone(), identity.inode)),
                 Err(_) => all = false,
             }
@@ -90,22 +90,6 @@ impl Watcher {
     }
 }
 
-/// Depth of a watch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
-    Entries,
-    All,
-}
-
-impl Depth {
-    fn mode(self) -> RecursiveMode {
-        match self {
-            Depth::Entries => RecursiveMode::NonRecursive,
-            Depth::All => RecursiveMode::Recursive,
-        }
-    }
-}
-
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests change files")]
 mod tests {
@@ -122,7 +106,7 @@ mod tests {
         let file = directory.path().join("a");
         fs::write(&file, "1").unwrap();
         let mut watcher = Watcher::default();
-        assert!(watcher.watch(&RealDisk, &BTreeMap::from([(directory.path().to_owned(), Depth::Entries)])));
+        assert!(watcher.watch(&RealDisk, &BTreeMap::from([(directory.path().to_owned(), RecursiveMode::NonRecursive)])));
         fs::read(&file).unwrap();
         assert!(!watcher.wait(SHORT));
         fs::write(&file, "2").unwrap();
@@ -140,7 +124,7 @@ mod tests {
     fn a_directory_that_is_made_again_is_watched_again() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("sessions");
-        let wanted = BTreeMap::from([(path.clone(), Depth::Entries)]);
+        let wanted = BTreeMap::from([(path.clone(), RecursiveMode::NonRecursive)]);
         let mut watcher = Watcher::default();
         assert!(watcher.watch(&RealDisk, &wanted) && !watcher.watched.contains_key(&path));
         for _ in 0..2 {

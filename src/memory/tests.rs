@@ -10,6 +10,7 @@ use crate::engine::memory::Feedback;
 use crate::fsio::{Disk, RealDisk};
 use crate::model::{Candidate, MemoryActor, MemoryFile, MemoryKind, MemoryScope, Sighting};
 use crate::store::Store;
+use crate::testing::files_below;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,24 +86,12 @@ impl Place {
 
     /// The files of the tree with their bytes, also hidden ones.
     pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        let mut files = BTreeMap::new();
-        collect(&self.tree.directory, &mut files);
-        files
+        files_below(&self.tree.directory)
     }
 
     pub fn log(&self) -> Vec<u32> {
         let operations = self.store.memory_operations(&self.tree.key(&RealDisk), usize::MAX).unwrap();
         operations.iter().rev().map(|operation| operation.id).collect()
-    }
-}
-
-fn collect(directory: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.path().is_dir() {
-            collect(&entry.path(), files);
-        } else {
-            files.insert(entry.path(), fs::read(entry.path()).unwrap());
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::engine::memory::words::{day_of, key_of, normalized};
 use crate::engine::memory::{
     Change, ChangeKind, Document, DocumentError, FORGOTTEN_FILE, Feedback, Forgotten, MergeFacts, merge,
 };
-use crate::fsio::{Disk, read_head};
+use crate::fsio::{Disk, if_exists, read_head};
 use crate::model::{Candidate, FileChange, Memory, MemoryCategory, MemoryFile, MemoryId, MemoryKind, MemoryState};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -409,9 +409,5 @@ pub(super) fn bytes_of(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>, 
 
 /// Returns what was read of a path; `None` if it does not exist.
 fn existing<T>(read: io::Result<T>, path: &Path) -> Result<Option<T>, MemoryError> {
-    match read {
-        Ok(read) => Ok(Some(read)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(MemoryError::of("read", path)(error)),
-    }
+    if_exists(read).map_err(MemoryError::of("read", path))
 }

@@ -4,12 +4,10 @@ use super::MemoryError;
 use super::place::TreePlace;
 use super::tree::{Tree, bytes_of, resolved};
 use crate::engine::memory::{Change, Document};
-use crate::fsio::{Disk, LOCK_STEP, NewFile, expect_one_name};
+use crate::fsio::{Disk, LOCK_STEP, expect_one_name, sync_directory_of, temporary_path, write_whole};
 use crate::model::{FileChange, Memory, MemoryActor, MemoryFile, MemoryOperation};
 use crate::store::Store;
-use crate::workspace::temporary;
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -132,7 +130,7 @@ fn settle_operation(disk: &dyn Disk, store: &Store, place: &TreePlace, operation
     let (mut done, mut pending, mut has_foreign) = (Vec::new(), Vec::new(), false);
     for change in operation.changes.iter().filter(|change| change.before != change.after) {
         let path = place.directory.join(&change.path);
-        let _ = disk.discard(&temporary(&target(disk, &path)?));
+        let _ = disk.discard(&temporary_path(&target(disk, &path)?));
         let now = bytes_of(disk, &path)?;
         if now == change.after {
             done.push(change);
@@ -233,34 +231,21 @@ fn write(disk: &dyn Disk, place: &TreePlace, change: &FileChange) -> Result<(), 
     if change.before.is_some() {
         expect_one_name(disk, &real).map_err(MemoryError::of("write", &path))?;
     }
-    let directory = real.parent().unwrap_or(Path::new(".")).to_owned();
+    let failed = |error| MemoryError::of("write", &path)(error);
     let Some(after) = &change.after else {
         expect(disk, place, change)?;
-        let removed = disk.remove(&real).and_then(|()| disk.sync_directory(&directory));
-        return removed.map_err(MemoryError::of("write", path));
+        return disk.remove(&real).and_then(|()| sync_directory_of(disk, &real)).map_err(failed);
     };
-    let temporary = temporary(&real);
-    // A temporary file of an interrupted run may have another mode.
-    let _ = disk.discard(&temporary);
-    // It stays open until it has its name, so that no command with another store takes it over.
-    let written = || -> io::Result<Box<dyn NewFile>> {
+    write_whole(disk, &real, failed, |temporary| {
+        // One of an interrupted run may have another mode.
+        let _ = disk.discard(temporary);
         let is_new = place.is_private || change.before.is_none();
-        if is_new {
-            disk.make(&temporary, place.is_private)?;
-        }
-        let mut file = disk.create(&temporary, if is_new { &temporary } else { &real })?;
-        file.write_all(after)?;
-        file.sync()?;
-        Ok(file)
-    };
-    let written = written().map_err(MemoryError::of("write", &path)).and_then(|file| {
+        let make = || if is_new { disk.make(temporary, place.is_private) } else { Ok(()) };
+        let mut file = make().and_then(|()| disk.create(temporary, if is_new { temporary } else { &real })).map_err(failed)?;
+        file.write_all(after).and_then(|()| file.sync()).map_err(failed)?;
         expect(disk, place, change)?;
-        let renamed = disk.rename(&temporary, &real);
-        drop(file);
-        renamed.map_err(MemoryError::of("write", &path))
-    });
-    written.inspect_err(|_| drop(disk.discard(&temporary)))?;
-    disk.sync_directory(&directory).map_err(MemoryError::of("write", &path))
+        Ok(file)
+    })
 }
 
 /// Returns the file that a path names, or the path itself if it does not exist yet.

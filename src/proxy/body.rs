@@ -117,8 +117,9 @@ pub async fn read(mut body: ClientBody, buffers: &Buffers) -> Result<Read, hyper
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
         if bytes.len() + data.len() > LARGEST {
-            let before = VecDeque::from([Bytes::from(bytes), data]);
-            return Ok(Read::Larger(Prefixed { before, rest: body }.boxed_unsync()));
+            let ready = VecDeque::from([bytes.into(), data].map(Frame::data));
+            let (bytes, buffers) = (Vec::new(), buffers.clone());
+            return Ok(Read::Larger(Kept { inner: body, bytes, whole: None, buffers, ready, held: TOGETHER }.boxed_unsync()));
         }
         bytes.extend_from_slice(&data);
     }
@@ -257,24 +258,6 @@ impl Body for Kept {
     fn size_hint(&self) -> SizeHint {
         let ready = self.ready.iter().filter_map(Frame::data_ref).map(|piece| piece.len() as u64).sum::<u64>();
         self.inner.size_hint().exact().map_or_else(SizeHint::default, |rest| SizeHint::with_exact(rest + ready))
-    }
-}
-
-/// A body whose beginning was already read.
-struct Prefixed {
-    before: VecDeque<Bytes>,
-    rest: ClientBody,
-}
-
-impl Body for Prefixed {
-    type Data = Bytes;
-    type Error = BodyError;
-
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        match self.before.pop_front() {
-            Some(piece) => Poll::Ready(Some(Ok(Frame::data(piece)))),
-            None => Pin::new(&mut self.rest).poll_frame(context).map_err(Into::into),
-        }
     }
 }
 

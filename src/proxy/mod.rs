@@ -45,7 +45,6 @@ use requests::LISTED;
 use server::Options;
 use state::State;
 use std::io::Read;
-use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
@@ -195,7 +194,7 @@ fn hide_panics() {
 fn token(env: &Env, arguments: &Arguments) -> Result<Option<String>, CommandError> {
     let usage = |text: String, hint: &str| Err(misuse!(text).hint(hint));
     if !arguments.allow_remote {
-        if is_loopback(arguments.listen) {
+        if arguments.listen.ip().is_loopback() {
             return Ok(None);
         }
         let text = format!("{} is not a loopback address", arguments.listen);
@@ -207,12 +206,5 @@ fn token(env: &Env, arguments: &Arguments) -> Result<Option<String>, CommandErro
             "--allow-remote needs a token".to_owned(),
             "set APERTURE_PROXY_TOKEN to at least 16 characters; clients send it in the header x-aperture-token",
         ),
-    }
-}
-
-fn is_loopback(address: SocketAddr) -> bool {
-    match address.ip() {
-        IpAddr::V4(ip) => ip.is_loopback(),
-        IpAddr::V6(ip) => ip.is_loopback(),
     }
 }

@@ -19,7 +19,7 @@ use hyper::header::{CONTENT_LENGTH, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Uri};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -73,11 +73,8 @@ pub fn body(response: Incoming, passage: Passage, facts: RequestFacts, exchange:
     Relayed(pieces).boxed_unsync()
 }
 
-enum Piece {
-    Bytes(Bytes),
-    Cut(BodyError),
-    End,
-}
+/// A frame for the client, or the error that ends its response; `None` at the end.
+type Piece = Option<Result<Frame<Bytes>, BodyError>>;
 
 struct Relay {
     proxy: Arc<Proxy>,
@@ -125,7 +122,7 @@ impl Relay {
                 Err(error) => {
                     self.passage.cut(&error);
                     self.passage.end("cut");
-                    self.send(Piece::Cut(error.into())).await;
+                    self.send(Some(Err(error.into()))).await;
                     return None;
                 }
             };
@@ -247,12 +244,12 @@ impl Relay {
         self.store_answered().await;
         self.store_pending(None).await;
         self.send_bytes(bytes).await;
-        self.send(Piece::End).await;
+        self.send(None).await;
     }
 
     async fn send_bytes(&self, bytes: Vec<u8>) {
         if !bytes.is_empty() {
-            self.send(Piece::Bytes(bytes.into())).await;
+            self.send(Some(Ok(Frame::data(bytes.into())))).await;
         }
     }
 
@@ -275,11 +272,6 @@ impl Body for Relayed {
     type Error = BodyError;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        Poll::Ready(match ready!(self.0.poll_recv(context)) {
-            Some(Piece::Bytes(bytes)) => Some(Ok(Frame::data(bytes))),
-            Some(Piece::End) => None,
-            Some(Piece::Cut(error)) => Some(Err(error)),
-            None => Some(Err("an internal error".into())),
-        })
+        self.0.poll_recv(context).map(|piece| piece.unwrap_or_else(|| Some(Err("an internal error".into()))))
     }
 }

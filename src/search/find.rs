@@ -101,6 +101,9 @@ pub type Adjust<'a> = dyn Fn(&mut [FoundTurn]) + 'a;
 pub struct Searched<'a> {
     pub disk: &'a dyn Disk,
     pub sources: &'a [Source],
+    /// The index, which must be up to date, and the sources of its files.
+    pub index: &'a SearchIndex,
+    pub indexed: &'a Indexed,
     /// Returns the session that a source belongs to.
     pub session_of: &'a dyn Fn(usize) -> String,
     pub is_wanted: &'a dyn Fn(usize) -> bool,
@@ -112,15 +115,9 @@ pub struct Searched<'a> {
 /// A turn that is read, its source, and its score.
 type Chosen = (usize, IndexedTurn, Candidate);
 
-/// Returns the turns that match a query. The index must be up to date.
-pub fn find(
-    searched: &Searched<'_>,
-    index: &SearchIndex,
-    indexed: &Indexed,
-    mut query: Query,
-    filter: &Filter,
-) -> rusqlite::Result<Hits> {
-    let Searched { disk, sources, now, .. } = *searched;
+/// Returns the turns that match a query.
+pub fn find(searched: &Searched<'_>, mut query: Query, filter: &Filter) -> rusqlite::Result<Hits> {
+    let Searched { disk, sources, index, now, .. } = *searched;
     let mut replaced = Vec::new();
     let mut bytes: Vec<Vec<(u32, Vec<u8>)>> = Vec::with_capacity(query.terms.len());
     for term in &mut query.terms {
@@ -137,9 +134,9 @@ pub fn find(
         }
         bytes.push(postings);
     }
-    let (candidates, weights) = candidates_of(searched, index, indexed, &query, &bytes)?;
+    let (candidates, weights) = candidates_of(searched, &query, &bytes)?;
     let total = candidates.len();
-    let (chosen, is_capped) = choose(searched, index, indexed, candidates, &query, filter)?;
+    let (chosen, is_capped) = choose(searched, candidates, &query, filter)?;
     let matcher = query.matcher();
     let reader = TurnReading { disk, matcher: &matcher, query: &query, weights: &weights, filter };
     let read = |(source, turn, candidate): &Chosen| {
@@ -166,26 +163,21 @@ fn sort(turns: &mut [FoundTurn]) {
 /// Returns the turns that match a query, best first, and the weights of its terms. `bytes` are the postings of its terms.
 fn candidates_of(
     searched: &Searched<'_>,
-    index: &SearchIndex,
-    indexed: &Indexed,
     query: &Query,
     bytes: &[Vec<(u32, Vec<u8>)>],
 ) -> rusqlite::Result<(Vec<Candidate>, Vec<f32>)> {
     let postings: Vec<_> =
         bytes.iter().map(|list| list.iter().map(|(first, bytes)| (*first, read_postings(bytes))).collect::<Vec<_>>()).collect();
-    let turns = wanted_turns(searched, index, indexed)?;
-    let continued = index.continued()?;
+    let turns = wanted_turns(searched)?;
+    let continued = searched.index.continued()?;
     let turn_of = |turn: u32| continued.get(&turn).copied().unwrap_or(turn);
     let is_wanted = |turn: u32| turns.as_ref().is_none_or(|(turns, are_wanted)| turns.contains(&turn) == *are_wanted);
-    Ok(candidates(query, &postings, index.turn_count()?, &turn_of, &is_wanted))
+    Ok(candidates(query, &postings, searched.index.turn_count()?, &turn_of, &is_wanted))
 }
 
 /// Returns the turns of the wanted sources with true, or those of the others with false if they are fewer; `None` if all are wanted.
-fn wanted_turns(
-    searched: &Searched<'_>,
-    index: &SearchIndex,
-    indexed: &Indexed,
-) -> rusqlite::Result<Option<(FxHashSet<u32>, bool)>> {
+fn wanted_turns(searched: &Searched<'_>) -> rusqlite::Result<Option<(FxHashSet<u32>, bool)>> {
+    let Searched { index, indexed, .. } = *searched;
     let of = |are_wanted: bool| -> Vec<i64> {
         indexed.iter().filter(|(_, source)| (searched.is_wanted)(**source) == are_wanted).map(|(file, _)| *file).collect()
     };
@@ -201,8 +193,6 @@ fn wanted_turns(
 /// Returns the candidates that are read, each with its source: of each session the best, each content once.
 fn choose(
     searched: &Searched<'_>,
-    index: &SearchIndex,
-    indexed: &Indexed,
     candidates: Vec<Candidate>,
     query: &Query,
     filter: &Filter,
@@ -216,7 +206,7 @@ fn choose(
             is_capped = true;
             break;
         }
-        let Some((turn, source)) = indexed_turn(index, indexed, candidate.turn)? else { continue };
+        let Some((turn, source)) = indexed_turn(searched, candidate.turn)? else { continue };
         let is_in_time = filter.is_in_time(turn.time);
         let of_session = sessions.entry((searched.session_of)(source)).or_default();
         let is_enough = most == READ_TURNS && *of_session >= TURNS_OF_SESSION;
@@ -231,8 +221,8 @@ fn choose(
 }
 
 /// Returns a turn of the index and its source; `None` if its file is not among the sources.
-fn indexed_turn(index: &SearchIndex, indexed: &Indexed, turn: u32) -> rusqlite::Result<Option<(IndexedTurn, usize)>> {
-    Ok(index.turn(turn)?.and_then(|turn| Some((turn, *indexed.get(&turn.file)?))))
+fn indexed_turn(searched: &Searched<'_>, turn: u32) -> rusqlite::Result<Option<(IndexedTurn, usize)>> {
+    Ok(searched.index.turn(turn)?.and_then(|turn| Some((turn, *searched.indexed.get(&turn.file)?))))
 }
 
 /// The query with which turns are compared.
@@ -315,22 +305,18 @@ pub struct RelatedTurn {
     pub events: Vec<TraceEvent>,
 }
 
-/// Returns the turns that are about a text, the oldest first. The index must be up to date. Turns that cannot be read are left out.
-pub fn related(
-    searched: &Searched<'_>,
-    index: &SearchIndex,
-    indexed: &Indexed,
-    query: &Query,
-) -> rusqlite::Result<Vec<RelatedTurn>> {
+/// Returns the turns that are about a text, the oldest first. Turns that cannot be read are left out.
+pub fn related(searched: &Searched<'_>, query: &Query) -> rusqlite::Result<Vec<RelatedTurn>> {
+    let Searched { index, indexed, .. } = *searched;
     let bytes: Vec<Vec<(u32, Vec<u8>)>> =
         query.terms.iter().map(|term| index.postings(&term.keys)).collect::<rusqlite::Result<_>>()?;
-    let (candidates, _) = candidates_of(searched, index, indexed, query, &bytes)?;
+    let (candidates, _) = candidates_of(searched, query, &bytes)?;
     let (mut chosen, mut contents, mut left) = (Vec::new(), FxHashSet::default(), RELATED_BYTES);
     for candidate in candidates {
         if chosen.len() >= MOST_RELATED || left == 0 {
             break;
         }
-        let Some((turn, source)) = indexed_turn(index, indexed, candidate.turn)? else { continue };
+        let Some((turn, source)) = indexed_turn(searched, candidate.turn)? else { continue };
         // The copies of a turn in resumed and forked sessions count once.
         if turn.is_left || turn.content != 0 && !contents.insert(turn.content) {
             continue;

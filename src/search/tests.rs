@@ -62,8 +62,9 @@ fn search_in(
     let indexed = update(&RealDisk, index, &sources, true, &|_, _| {}, &mut |path, error| panic!("{path:?}: {error}")).unwrap();
     let session_of = |source: usize| source.to_string();
     let query = Query::parse(query).unwrap();
-    let searched = Searched { disk: &RealDisk, sources: &sources, session_of: &session_of, is_wanted, adjust: None, now: 0 };
-    let hits = find(&searched, index, &indexed, query, &Filter::default()).unwrap();
+    let (sources, session_of) = (&sources[..], &session_of);
+    let searched = Searched { disk: &RealDisk, sources, index, indexed: &indexed, session_of, is_wanted, adjust: None, now: 0 };
+    let hits = find(&searched, query, &Filter::default()).unwrap();
     hits.turns.into_iter().map(|turn| (turn.source, turn.turn.number, turn.found.tier, turn.found.excerpt.line)).collect()
 }
 
@@ -186,9 +187,10 @@ fn related_turns_have_the_rows_of_the_file() {
     let indexed =
         update(&RealDisk, &mut index, &sources, true, &|_, _| {}, &mut |path, error| panic!("{path:?}: {error}")).unwrap();
     let session_of = |source: usize| source.to_string();
-    let searched =
-        Searched { disk: &RealDisk, sources: &sources, session_of: &session_of, is_wanted: &|_| true, adjust: None, now: 0 };
-    let turns = related(&searched, &index, &indexed, &Query::of_text("login")).unwrap();
+    let (disk, is_wanted) = (&RealDisk, &|_| true);
+    let (sources, index, indexed, session_of) = (&sources[..], &index, &indexed, &session_of);
+    let searched = Searched { disk, sources, index, indexed, session_of, is_wanted, adjust: None, now: 0 };
+    let turns = related(&searched, &Query::of_text("login")).unwrap();
     let found: Vec<(u32, String)> =
         turns.into_iter().flat_map(|turn| turn.events).map(|event| (event.block, event.row)).collect();
     assert_eq!(found, expected);

@@ -50,6 +50,12 @@ fn as_it_is(file: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)
 }
 
+/// Opens a database of another program for reading, and makes no file beside it.
+pub fn open_unchanged(file: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if has_journal(file) { Connection::open_with_flags(file, flags) } else { as_it_is(file) }
+}
+
 /// Codes of calls of the system that failed: those that lock a file, or map the memory that processes share.
 const LOCK_FAILURES: [i32; 5] = [
     ffi::SQLITE_IOERR_LOCK,
@@ -360,6 +366,11 @@ fn write_ahead(connection: &Connection, patience: Duration) -> rusqlite::Result<
 pub(super) trait Statements {
     /// Executes a statement, and returns the number of rows that it changed.
     fn run(&self, sql: &str, values: impl Params) -> rusqlite::Result<usize>;
+
+    /// Executes a statement, whatever it changes.
+    fn change(&self, sql: &str, values: impl Params) -> Result<(), StoreError> {
+        Ok(self.run(sql, values).map(drop)?)
+    }
 
     /// Returns the first row of a query.
     fn row<T>(&self, sql: &str, values: impl Params, read: fn(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Option<T>>;

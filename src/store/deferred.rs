@@ -57,8 +57,7 @@ impl Store {
 
     pub fn record_live(&self, session: SessionKey, operation: OperationId, process: u32) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO live_operations VALUES (?1, ?2, ?3, NULL)";
-        self.connection.run(sql, params![session.0, operation, process])?;
-        Ok(())
+        self.connection.change(sql, params![session.0, operation, process])
     }
 
     /// Returns the operations on a session that a client had open, oldest first.
@@ -72,8 +71,7 @@ impl Store {
     /// Records that a client read the session file: with all operations up to `last`.
     pub fn record_loaded(&self, session: SessionKey, last: OperationId, time: i64) -> Result<(), StoreError> {
         let sql = "UPDATE live_operations SET loaded = ?3 WHERE session = ?1 AND operation <= ?2 AND loaded IS NULL";
-        self.connection.run(sql, params![session.0, last, time])?;
-        Ok(())
+        self.connection.change(sql, params![session.0, last, time])
     }
 }
 

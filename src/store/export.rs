@@ -57,7 +57,7 @@ enum Line {
     Session(SessionLine),
     Value(ValueLine),
     Operation(Box<OperationLine>),
-    Snapshot(SnapshotLine),
+    Snapshot { name: String, operation: OperationId, time: i64 },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -89,13 +89,6 @@ struct OperationLine {
     operation: Operation,
     #[serde(flatten)]
     effects: Effects,
-}
-
-#[derive(Serialize, Deserialize)]
-struct SnapshotLine {
-    name: String,
-    operation: OperationId,
-    time: i64,
 }
 
 impl Store {
@@ -261,7 +254,7 @@ impl Export {
             line(&Line::Operation(Box::new(OperationLine { operation: operation.clone(), effects })))?;
         }
         for Snapshot { name, operation, time } in &self.history.snapshots {
-            line(&Line::Snapshot(SnapshotLine { name: name.clone(), operation: *operation, time: *time }))?;
+            line(&Line::Snapshot { name: name.clone(), operation: *operation, time: *time })?;
         }
         let body = packer.finish()?;
         let mut file = format!("{MAGIC}{FORMAT}\nblake3 {}\nbytes {}\n", blake3::hash(&body).to_hex(), body.len()).into_bytes();
@@ -303,9 +296,7 @@ impl Export {
                     all_effects.extend((effects != Effects::default()).then_some((operation.id, effects)));
                     history.operations.push(operation);
                 }
-                Line::Snapshot(SnapshotLine { name, operation, time }) => {
-                    history.snapshots.push(Snapshot { name, operation, time });
-                }
+                Line::Snapshot { name, operation, time } => history.snapshots.push(Snapshot { name, operation, time }),
             }
         }
         let head = head.ok_or_else(|| damaged("it names no session"))?;

@@ -124,14 +124,7 @@ impl Store {
 
     /// Returns the number of values that no log would refer to if some sessions were deleted, and their size in bytes.
     pub fn unneeded(&self, without: &[SessionKey]) -> Result<(u64, u64), StoreError> {
-        let without = without.iter().map(|key| key.0.to_string()).collect::<Vec<_>>().join(",");
-        let sql = format!(
-            "SELECT count(*), coalesce(sum(length(content)), 0) FROM originals WHERE address NOT IN
-             (SELECT before FROM edits WHERE before IS NOT NULL AND session NOT IN ({without})
-              UNION SELECT after FROM edits WHERE after IS NOT NULL AND session NOT IN ({without})
-              UNION SELECT before FROM hunks WHERE before IS NOT NULL AND session NOT IN ({without})
-              UNION SELECT after FROM hunks WHERE after IS NOT NULL AND session NOT IN ({without}))"
-        );
+        let sql = format!("SELECT count(*), coalesce(sum(length(content)), 0) FROM {}", unreferenced(without));
         let counted = self.connection.query_row(&sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
         Ok((counted.0 as u64, counted.1 as u64))
     }
@@ -144,10 +137,35 @@ impl Store {
 
 /// Deletes the values that no log refers to.
 fn sweep(connection: &Connection) -> rusqlite::Result<usize> {
-    let sql = "DELETE FROM originals WHERE address NOT IN (SELECT before FROM edits WHERE before IS NOT NULL
-               UNION SELECT after FROM edits WHERE after IS NOT NULL
-               UNION SELECT before FROM hunks WHERE before IS NOT NULL
-               UNION SELECT after FROM hunks WHERE after IS NOT NULL
-               UNION SELECT before FROM companions UNION SELECT after FROM companions)";
-    connection.execute(sql, [])
+    connection.execute(&format!("DELETE FROM {}", unreferenced(&[])), [])
+}
+
+/// Returns the SQL of the values that no log refers to; those of some sessions do not count.
+fn unreferenced(without: &[SessionKey]) -> String {
+    let without = without.iter().map(|key| key.0.to_string()).collect::<Vec<_>>().join(",");
+    let tables = ["edits", "hunks", "companions"].iter().flat_map(|table| ["before", "after"].map(|column| (table, column)));
+    let referenced = tables
+        .map(|(table, column)| format!("SELECT {column} FROM {table} WHERE {column} IS NOT NULL AND session NOT IN ({without})"));
+    format!("originals WHERE address NOT IN ({})", referenced.collect::<Vec<_>>().join(" UNION "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{CompanionEdit, Plan};
+    use std::path::Path;
+
+    #[test]
+    fn contents_of_files_beside_a_session_are_needed_as_long_as_its_log() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path()).unwrap();
+        let key = store.register("claude-code", "s", Path::new("/s.jsonl"), "p").unwrap();
+        let edit = CompanionEdit { path: "/s/a.txt".into(), before: b"before".to_vec(), after: b"after".to_vec() };
+        let plan = Plan { companions: vec![edit], ..Plan::default() };
+        store.prepare(key, &plan, 0, std::iter::empty(), None, None).unwrap();
+        store.sweep().unwrap();
+        assert_eq!([&[][..], &[key]].map(|without| store.unneeded(without).unwrap().0), [0, 2]);
+        store.forget(key).unwrap();
+        assert_eq!(store.addresses().unwrap(), [[0; 32]; 0]);
+    }
 }

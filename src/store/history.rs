@@ -285,8 +285,7 @@ impl Store {
         let sql = "UPDATE operations SET state = CASE WHEN ?3 = ?4 AND deferred = 1 THEN ?5 ELSE ?3 END
                    WHERE session = ?1 AND number = ?2";
         let (aborted, deferred) = (OperationState::Aborted.name(), OperationState::Deferred.name());
-        self.connection.run(sql, params![key.0, id, state.name(), aborted, deferred])?;
-        Ok(())
+        self.connection.change(sql, params![key.0, id, state.name(), aborted, deferred])
     }
 
     pub fn original(&self, address: &Address) -> Result<Vec<u8>, StoreError> {

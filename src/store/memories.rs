@@ -29,8 +29,7 @@ impl Store {
     }
 
     pub fn commit_memories(&self, number: u32) -> Result<(), StoreError> {
-        self.connection.run("UPDATE memory_operations SET state = ?2 WHERE number = ?1", params![number, COMMITTED])?;
-        Ok(())
+        self.connection.change("UPDATE memory_operations SET state = ?2 WHERE number = ?1", params![number, COMMITTED])
     }
 
     /// Deletes a prepared change, of which nothing was written.

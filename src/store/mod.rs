@@ -34,7 +34,7 @@ mod wire;
 pub use bills::{BILLS_FILE, BilledState, BillsCache, KnownBills, SUMS_FILE};
 pub use cache::{CACHE_FILE, Cache, CachedFile};
 pub use convert::{DATABASES, StoreCounts, convert_database, convert_folder, counts, expect_unused, holds_sealed};
-pub use database::{PATIENCE, STORE_FILE, SessionKey, Store, StoreError, StoredSession};
+pub use database::{PATIENCE, STORE_FILE, SessionKey, Store, StoreError, StoredSession, open_unchanged};
 pub use deferred::LiveOperation;
 pub use disposable::{delete, is_damaged};
 pub use effects::{Effects, LoggedCompanion};
@@ -44,7 +44,7 @@ pub use proposals::{Moment, NewProposal, Outcome};
 pub use recipient::{Recipient, encrypt_for};
 pub use requests::{LoggedRequest, REQUESTS_FILE, RequestLog};
 pub use seal::{KeyBytes, Seal};
-pub use seal_file::{KeyMethod, SEAL_FILE, SealFile, SealState, random, text};
+pub use seal_file::{KeyMethod, SEAL_FILE, SealFile, SealState, random};
 pub use sealed_disk::SealedDisk;
 pub use search_index::{IndexedSession, IndexedTurn, ReadSession, SEARCH_INDEX_FILE, SearchIndex, fingerprint};
 pub use sidecar::{

@@ -48,8 +48,7 @@ impl Store {
     }
 
     pub fn obeyed(&self, session: SessionKey, turn: u32) -> Result<(), StoreError> {
-        self.connection.run("INSERT OR REPLACE INTO obeyed VALUES (?1, ?2)", params![session.0, turn])?;
-        Ok(())
+        self.connection.change("INSERT OR REPLACE INTO obeyed VALUES (?1, ?2)", params![session.0, turn])
     }
 
     /// Stores a command and its blocks as begun, and returns its number; `None` if it is stored already, in
@@ -152,8 +151,7 @@ impl Store {
     pub fn record_moment(&self, moment: Moment, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
         let after = after.unwrap_or(Key(0)).0.to_le_bytes();
         let sql = format!("INSERT OR REPLACE INTO {} VALUES (?1, seal(?2))", moment.table());
-        self.connection.run(&sql, params![session.0, after])?;
-        Ok(())
+        self.connection.change(&sql, params![session.0, after])
     }
 
     /// Claims a recorded command for execution on its blocks; true if it was undecided. The claim is durable
@@ -173,13 +171,11 @@ impl Store {
     pub fn conclude(&self, number: ProposalNumber, outcome: &Outcome) -> Result<(), StoreError> {
         let sql = "UPDATE proposals SET status = ?2, answer = seal(?3), told = ?4, operation = ?5, count = ?6 WHERE number = ?1";
         let Outcome { status, answer, operation, count } = outcome;
-        self.connection.run(sql, params![number, status.name(), answer, answer.is_empty(), operation, count])?;
-        Ok(())
+        self.connection.change(sql, params![number, status.name(), answer, answer.is_empty(), operation, count])
     }
 
     pub fn mark_told(&self, number: ProposalNumber) -> Result<(), StoreError> {
-        self.connection.run("UPDATE proposals SET told = 1 WHERE number = ?1", [number])?;
-        Ok(())
+        self.connection.change("UPDATE proposals SET told = 1 WHERE number = ?1", [number])
     }
 
     pub fn proposals(&self, session: SessionKey) -> Result<Vec<Proposal>, StoreError> {

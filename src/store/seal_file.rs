@@ -2,6 +2,7 @@
 
 use super::database::StoreError;
 use super::seal::{KeyBytes, Seal};
+use super::values::hexadecimal;
 use crate::model::words;
 use argon2::{Algorithm, Argon2, Params, Version};
 use serde::{Deserialize, Serialize};
@@ -69,7 +70,7 @@ impl SealFile {
         data_key: &KeyBytes,
         secret: impl FnOnce(&str) -> Result<Zeroizing<Vec<u8>>, E>,
     ) -> Result<SealFile, E> {
-        let salt = text(&random()?[..16]);
+        let salt = hexadecimal(&random()?[..16]);
         let (memory, passes) = (MEMORY, PASSES);
         let mut file = SealFile {
             format: FORMAT,
@@ -83,7 +84,7 @@ impl SealFile {
             previous: None,
         };
         let secret = secret(&file.salt)?;
-        file.wrapped = text(&Seal::new(Some(&file.wrapping_key(&secret)?), None, false).seal(data_key.to_vec(), WRAPPED));
+        file.wrapped = hexadecimal(&Seal::new(Some(&file.wrapping_key(&secret)?), None, false).seal(data_key.to_vec(), WRAPPED));
         Ok(file)
     }
 
@@ -95,7 +96,7 @@ impl SealFile {
     /// Returns the file with a previous data key, which the data key opens.
     pub fn following(self, data_key: &KeyBytes, previous: &KeyBytes) -> SealFile {
         let previous = Seal::new(Some(data_key), None, false).seal(previous.to_vec(), PREVIOUS);
-        SealFile { previous: Some(text(&previous)), ..self }
+        SealFile { previous: Some(hexadecimal(&previous)), ..self }
     }
 
     /// Returns the file in another state. The previous key ends with a conversion.
@@ -161,11 +162,6 @@ pub fn random() -> Result<KeyBytes, StoreError> {
     let mut bytes = Zeroizing::new([0; 32]);
     getrandom::fill(&mut *bytes).map_err(|_| StoreError::NoRandomNumbers)?;
     Ok(bytes)
-}
-
-/// Returns bytes in lower-case hexadecimal.
-pub fn text(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn opened(seal: &Seal, text: &str, context: &[u8]) -> Option<KeyBytes> {

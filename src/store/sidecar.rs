@@ -292,8 +292,7 @@ impl SidecarStore {
 
     /// Removes a task whose content no longer exists.
     pub fn drop_task(&self, task: &QueuedTask) -> Result<(), StoreError> {
-        self.connection.run("DELETE FROM queue WHERE id = ?1 AND lease = ?2", params![task.id, task.lease])?;
-        Ok(())
+        self.connection.change("DELETE FROM queue WHERE id = ?1 AND lease = ?2", params![task.id, task.lease])
     }
 
     /// Returns a leased task to the queue after an error. The attempt counts if the task may be at fault: after the last one, it is set
@@ -324,8 +323,7 @@ impl SidecarStore {
         let sql = "INSERT INTO calls (model, time, milliseconds, sent_tokens, answer_tokens, error) VALUES (?1, ?2, ?3, ?4, ?5, seal(?6))";
         let values = params![model, call.time, call.milliseconds, call.sent_tokens, call.answer_tokens, call.error];
         self.connection.run(sql, values)?;
-        self.connection.run("DELETE FROM calls WHERE id <= (SELECT MAX(id) FROM calls) - ?1", [KEPT_CALLS])?;
-        Ok(())
+        self.connection.change("DELETE FROM calls WHERE id <= (SELECT MAX(id) FROM calls) - ?1", [KEPT_CALLS])
     }
 
     pub fn calls(&self, model: &str) -> Result<Vec<SidecarCall>, StoreError> {
@@ -372,33 +370,27 @@ impl SidecarStore {
 
     pub fn record_improvement(&self, model: &str, improves: bool) -> Result<(), StoreError> {
         let sql = "INSERT INTO models (model, improves) VALUES (?1, ?2) ON CONFLICT (model) DO UPDATE SET improves = ?2";
-        self.connection.run(sql, params![model, improves])?;
-        Ok(())
+        self.connection.change(sql, params![model, improves])
     }
 
     /// Starts a model again: its counts begin at 0, and tasks that were set aside are tried again.
     pub fn restart(&self, model: &str) -> Result<(), StoreError> {
         self.connection.run("DELETE FROM models WHERE model = ?1", [model])?;
         self.connection.run("DELETE FROM shares WHERE model = ?1", [model])?;
-        self.connection.run("UPDATE queue SET is_aside = 0, attempts = 0, due = 0 WHERE is_aside = 1", [])?;
-        Ok(())
+        self.connection.change("UPDATE queue SET is_aside = 0, attempts = 0, due = 0 WHERE is_aside = 1", [])
     }
 
     pub fn counts(&self, model: &str) -> Result<QueueCounts, StoreError> {
-        let count = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<u64, StoreError> {
-            let count: i64 = self.connection.query_row(sql, values, first)?;
-            Ok(count.unsigned_abs())
-        };
-        Ok(QueueCounts {
-            waiting: count("SELECT COUNT(*) FROM queue WHERE is_aside = 0 AND lease = 0", &[])?,
-            leased: count("SELECT COUNT(*) FROM queue WHERE lease > 0", &[])?,
-            aside: count("SELECT COUNT(*) FROM queue WHERE is_aside = 1", &[])?,
-            results: count("SELECT COUNT(*) FROM results WHERE model = ?1 AND value IS NOT NULL", &[&model])?,
-            refused: count(
-                "SELECT COUNT(*) FROM results WHERE model = ?1 AND fault != ?2",
-                &[&model, &AnswerFault::Unlike.name()],
-            )?,
-        })
+        let sql = "SELECT
+            (SELECT COUNT(*) FROM queue WHERE is_aside = 0 AND lease = 0),
+            (SELECT COUNT(*) FROM queue WHERE lease > 0),
+            (SELECT COUNT(*) FROM queue WHERE is_aside = 1),
+            (SELECT COUNT(*) FROM results WHERE model = ?1 AND value IS NOT NULL),
+            (SELECT COUNT(*) FROM results WHERE model = ?1 AND fault != ?2)";
+        Ok(self.connection.query_row(sql, [model, AnswerFault::Unlike.name()], |row| {
+            let count = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
+            Ok(QueueCounts { waiting: count(0)?, leased: count(1)?, aside: count(2)?, results: count(3)?, refused: count(4)? })
+        })?)
     }
 
     /// Returns the tasks in their order, those that were set aside last; at most `limit`.

@@ -46,9 +46,9 @@ impl FromSql for StoredPath {
     }
 }
 
-/// Returns an address in lower-case hexadecimal.
-pub fn hexadecimal(address: &Address) -> String {
-    blake3::Hash::from_bytes(*address).to_hex().to_string()
+/// Returns bytes in lower-case hexadecimal.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Stores a value under its address, once.

@@ -101,8 +101,7 @@ impl Store {
         let unapplied: Vec<u8> = state.unapplied.iter().flat_map(|operation| operation.to_be_bytes()).collect();
         let sql = "INSERT OR REPLACE INTO wire_lines (session, line, point, dropped, observed, unapplied)
                    VALUES (seal(?1), seal(?2), ?3, seal(?4), seal(?5), ?6)";
-        self.connection.run(sql, params![session, line, state.point, dropped, state.observed, unapplied])?;
-        Ok(())
+        self.connection.change(sql, params![session, line, state.point, dropped, state.observed, unapplied])
     }
 
     /// Returns the sessions whose last request did not have the contents of an operation.
@@ -152,8 +151,7 @@ impl Store {
     }
 
     pub fn record_proxy(&self, session: &str, process: u32) -> Result<(), StoreError> {
-        self.connection.run("INSERT OR REPLACE INTO wire_sessions VALUES (seal(?1), ?2)", params![session, process])?;
-        Ok(())
+        self.connection.change("INSERT OR REPLACE INTO wire_sessions VALUES (seal(?1), ?2)", params![session, process])
     }
 
     /// Returns the process of the proxy that the requests of a session passed last.
@@ -164,8 +162,7 @@ impl Store {
 
     pub fn stage(&self, session: &str, text: &str, time: i64) -> Result<(), StoreError> {
         let sql = "INSERT INTO staged_texts (session, text, time) VALUES (seal(?1), seal(?2), ?3)";
-        self.connection.run(sql, params![session, text, time])?;
-        Ok(())
+        self.connection.change(sql, params![session, text, time])
     }
 
     pub fn staged(&self, session: &str) -> Result<Vec<StagedText>, StoreError> {
@@ -185,8 +182,7 @@ impl Store {
 
     pub fn save_offer(&self, session: &str, line: &str, offered: bool) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO wire_tools VALUES (seal(?1), seal(?2), ?3)";
-        self.connection.run(sql, params![session, line, offered])?;
-        Ok(())
+        self.connection.change(sql, params![session, line, offered])
     }
 
     /// Returns the responses of a line with withheld calls, oldest first.

@@ -216,7 +216,7 @@ mod tests {
             occurrence: *occurrence,
             text: (*text).to_owned(),
             level: Level::Trimmed,
-            reason: String::new(),
+            ..BlockEdit::default()
         };
         ContentOperation { id, point: None, edits: edits.iter().map(edit).collect(), window: None }
     }

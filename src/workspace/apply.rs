@@ -2,7 +2,9 @@
 
 use super::file::{SessionFile, SessionRows};
 use super::{Workspace, companions};
-use crate::fsio::{Disk, Identity, LOCK_STEP, LOCK_STEPS, NewFile, expect_one_name, is_packed, sync_directory_of};
+use crate::fsio::{
+    Disk, Identity, LOCK_STEP, LOCK_STEPS, NewFile, expect_one_name, is_packed, sync_directory_of, temporary_path,
+};
 use crate::model::{Address, Edit, Event, Fault, History, Operation, OperationId, OperationState, Plan, RowKind, Session, Slot};
 use crate::planning::{Addresses, Rows, Splice, SpliceError, moves_turns, splice, turn_numbers};
 use crate::provider::ProviderAdapter;
@@ -201,7 +203,8 @@ fn abort(store: &Store, key: SessionKey, id: OperationId) {
 /// Settles the operations that an interrupted command left prepared, and deletes its temporary file.
 pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<SessionKey>, ApplyError> {
     let path = disk.resolve(path)?;
-    discard(disk, &temporary(&path));
+    // One that cannot be removed is emptied by the next plan.
+    let _ = disk.discard(&temporary_path(&path));
     let Some(session) = store.find(&path)? else { return Ok(None) };
     for operation in store.prepared(session.key)? {
         let done = was_done(disk, &path, &operation)?;
@@ -235,17 +238,6 @@ pub fn history(store: &Store, path: &Path) -> Result<(Option<SessionKey>, Histor
     }
 }
 
-/// Returns the path of the temporary file that replaces a file; no client recognizes it as a session.
-pub fn temporary(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    path.with_file_name(format!(".{name}.aperture"))
-}
-
-/// Removes the temporary file that a killed process left. One that cannot be removed is emptied by the next plan.
-pub(super) fn discard(disk: &dyn Disk, path: &Path) {
-    let _ = disk.discard(path);
-}
-
 /// The file that replaces a session, removed unless it is renamed. Its name is the lock of the session for every store: while it is open,
 /// no other process creates, removes or renames a file of this name.
 struct Temporary<'a> {
@@ -258,7 +250,7 @@ struct Temporary<'a> {
 impl<'a> Temporary<'a> {
     /// Creates the file; waits while another process has it.
     fn new(disk: &'a dyn Disk, session: &Path, wait: &dyn Fn(Duration)) -> Result<Temporary<'a>, ApplyError> {
-        let path = temporary(session);
+        let path = temporary_path(session);
         for _ in 0..LOCK_STEPS {
             match disk.create(&path, session) {
                 Ok(file) => return Ok(Temporary { disk, path, file, is_renamed: false }),
@@ -283,24 +275,6 @@ impl Drop for Temporary<'_> {
             let _ = self.disk.remove(&self.path);
         }
     }
-}
-
-/// Writes a file that appears complete or not at all: `write` makes it under a temporary name.
-/// Errors: as `write`; another process writes the file ([`io::ErrorKind::ResourceBusy`]).
-pub(super) fn write_whole(
-    disk: &dyn Disk,
-    path: &Path,
-    write: impl FnOnce(&Path) -> io::Result<Box<dyn NewFile>>,
-) -> io::Result<()> {
-    let temporary = temporary(path);
-    // It stays open until it has its name, so that no other process takes it over.
-    let renamed = write(&temporary).and_then(|file| {
-        let renamed = disk.rename(&temporary, path);
-        drop(file);
-        renamed
-    });
-    renamed.inspect_err(|_| discard(disk, &temporary))?;
-    sync_directory_of(disk, path)
 }
 
 /// Refuses a file that a program keeps open for writing: after the rename, it would write to a file without a name. Waits for

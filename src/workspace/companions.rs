@@ -1,11 +1,10 @@
 //! The files beside a session that belong to it: outputs that the client stores apart, and the sessions of its subagents.
 
-use super::apply::{discard, temporary, write_whole};
 use super::project::named_session;
 use super::secret_scan::SecretMatch;
 use super::{ApplyError, Found};
 use crate::engine::{self, Known, Secret, masked};
-use crate::fsio::{Disk, Entry, read_whole};
+use crate::fsio::{Disk, Entry, read_whole, temporary_path, write_whole};
 use crate::model::CompanionEdit;
 use crate::store::{LoggedCompanion, Store};
 use std::collections::BTreeMap;
@@ -163,7 +162,7 @@ pub(super) fn revert(disk: &dyn Disk, edits: &[CompanionEdit]) -> Result<(), App
 pub(super) fn settle(disk: &dyn Disk, store: &Store, logged: &[LoggedCompanion], is_done: bool) -> Result<(), ApplyError> {
     for change in logged {
         let (from, to) = if is_done { (change.before, change.after) } else { (change.after, change.before) };
-        discard(disk, &temporary(&change.path));
+        let _ = disk.discard(&temporary_path(&change.path));
         match read_whole(disk, &change.path) {
             Ok(now) if *blake3::hash(&now).as_bytes() == from => replace(disk, &change.path, &now, &store.original(&to)?)?,
             Ok(_) => {}
@@ -179,13 +178,13 @@ fn replace(disk: &dyn Disk, path: &Path, before: &[u8], after: &[u8]) -> Result<
     if read_whole(disk, path)? != before {
         return Err(ApplyError::Changed);
     }
-    Ok(write_whole(disk, path, |temporary| {
+    write_whole(disk, path, ApplyError::Io, |temporary| {
         let mut file = disk.create(temporary, path)?;
         file.write_all(after)?;
         file.set_modified(modified)?;
         file.sync()?;
         Ok(file)
-    })?)
+    })
 }
 
 #[cfg(test)]

@@ -311,24 +311,27 @@ pub fn looks_like(format: FileKind) -> String {
 
 fn by_id(disk: &dyn Disk, places: &Places, prefix: &str) -> Result<Found, FindError> {
     let mut found = all(disk, places)?;
-    if let Some(exact) = found.iter().position(|(found, _)| found.location.id == prefix) {
-        return Ok(found.swap_remove(exact).0);
+    let place = place_of_id(found.iter().map(|(found, identity)| (&*found.location.id, identity.modified)), prefix)?;
+    place.map(|place| found.swap_remove(place).0).ok_or_else(|| FindError::Unknown(prefix.to_owned()))
+}
+
+/// Returns the place of the session with an id, or else of the only one whose id starts with a prefix; `None` if there is none. Each id
+/// has the time of its last change.
+/// Errors: several sessions have the prefix.
+pub(super) fn place_of_id<'i>(
+    ids: impl Iterator<Item = (&'i str, i128)> + Clone,
+    prefix: &str,
+) -> Result<Option<usize>, FindError> {
+    if let Some(exact) = ids.clone().position(|(id, _)| id == prefix) {
+        return Ok(Some(exact));
     }
-    found.retain(|(found, _)| {
-        let id = &found.location.id;
-        !prefix.is_empty() && id_starts_with(id, prefix)
-    });
-    match found.len() {
-        0 => Err(FindError::Unknown(prefix.to_owned())),
-        1 => Ok(found.swap_remove(0).0),
-        _ => {
-            found.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.modified));
-            Err(FindError::Ambiguous {
-                prefix: prefix.to_owned(),
-                candidates: found.into_iter().map(|(found, _)| found.location.id).collect(),
-            })
-        }
+    let mut begin: Vec<_> = ids.enumerate().filter(|(_, (id, _))| !prefix.is_empty() && id_starts_with(id, prefix)).collect();
+    if begin.len() > 1 {
+        begin.sort_by_key(|(_, (_, modified))| std::cmp::Reverse(*modified));
+        let candidates = begin.into_iter().map(|(_, (id, _))| id.to_owned()).collect();
+        return Err(FindError::Ambiguous { prefix: prefix.to_owned(), candidates });
     }
+    Ok(begin.first().map(|(place, _)| *place))
 }
 
 fn all(disk: &dyn Disk, places: &Places) -> Result<Vec<(Found, Identity)>, FindError> {

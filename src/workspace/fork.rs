@@ -1,9 +1,8 @@
 //! Writes forks: new session files next to their sources.
 
 use super::Workspace;
-use super::apply::write_whole;
 use super::file::SessionRows;
-use crate::fsio::Disk;
+use crate::fsio::{Disk, write_whole};
 use crate::model::{Block, BlockNumber};
 use crate::planning::{self, Conversion, ConversionSource, Fork, PlanError};
 use crate::provider::{NewSession, ProviderAdapter};
@@ -49,7 +48,7 @@ pub fn write_fork(disk: &dyn Disk, source: &Path, path: &Path, bytes: &[u8]) -> 
         Err(error) => return Err(error),
         Ok(_) => return Err(io::ErrorKind::AlreadyExists.into()),
     }
-    write_whole(disk, path, |temporary| {
+    write_whole(disk, path, io::Error::from, |temporary| {
         let mut file = disk.create(temporary, source)?;
         file.write_all(bytes)?;
         file.sync()?;

@@ -28,7 +28,7 @@ pub use crate::planning::{
     LogCheck, LoggedSession, ModelTexts, NOTE, Original, PlanError, Redacted, Repaired, Scope, SkipReason, SkippedBlocks,
     Thinking, Undone, archive, are_renumbered_since, fold_into_digest, parse_changed, parse_chunk, shorten, shrink,
 };
-pub use apply::{Applied, ApplyError, apply, history, settle, temporary, was_done};
+pub use apply::{Applied, ApplyError, apply, history, settle, was_done};
 pub use companions::{Companions, companions, find_beside_session, redact_companions, reverted, scan_companion, subagents};
 pub use file_edits::file_edits;
 pub use find::{FindError, Found, FoundFiles, find, find_all, find_files, find_in_folder, looks_like, roots};

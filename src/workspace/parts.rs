@@ -3,7 +3,8 @@
 
 use crate::fsio::{Disk, Entry, Identity, NewFile, OpenFile, is_packed, packed_path, read_whole, unpacked_path};
 use crate::provider::{IN_DATABASE, PROVIDERS, ProviderAdapter, Queries, SessionParts};
-use rusqlite::{Connection, OpenFlags};
+use crate::store::open_unchanged;
+use rusqlite::Connection;
 use std::borrow::Cow;
 use std::io::{self, Cursor, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -94,16 +95,7 @@ impl<D: Disk> PartsDisk<D> {
     fn connect(&self, path: &Path) -> io::Result<Connection> {
         // A missing file has an error of its own, and a directory is not opened.
         self.0.open_stored(path)?;
-        let mut log = path.as_os_str().to_owned();
-        log.push("-wal");
-        let connection = if self.0.identify(Path::new(&log)).is_ok() {
-            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-        } else {
-            // All is in the database: without this, SQLite would make files of its own beside it.
-            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-            Connection::open_with_flags(format!("file:{}?immutable=1", escaped(path)), flags)
-        };
-        let connection = connection.map_err(unreadable)?;
+        let connection = open_unchanged(path).map_err(unreadable)?;
         connection.busy_timeout(PATIENCE).map_err(unreadable)?;
         Ok(connection)
     }
@@ -122,10 +114,6 @@ impl<D: Disk> PartsDisk<D> {
         };
         select().map_err(unreadable)
     }
-}
-
-fn escaped(path: &Path) -> String {
-    path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23")
 }
 
 fn unreadable(error: rusqlite::Error) -> io::Error {

@@ -4,12 +4,13 @@
 //! The bytes are the newest body of the session with the changes of the log. A commit therefore writes nothing: when the log has the
 //! operation, the bytes have it too.
 
+use super::find::place_of_id;
 use super::{FindError, Found};
 use crate::fsio::{Disk, Identity, NewFile, OpenFile};
-use crate::model::{id_starts_with, request_id, request_path};
+use crate::model::{request_id, request_path};
 use crate::provider::{self, Location};
 use serde::{Deserialize, Serialize};
-use std::io::{self, Cursor, ErrorKind, Write};
+use std::io::{self, Cursor, ErrorKind, Sink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -60,19 +61,8 @@ pub trait RequestSessions: Send + Sync {
 /// Returns the session with an id or a unique prefix of it; `None` if there is none.
 /// Errors: several sessions have this prefix.
 pub fn find_in_requests(sessions: &[RequestSession], name: &str) -> Result<Option<RequestSession>, FindError> {
-    if let Some(exact) = sessions.iter().find(|session| session.id == name) {
-        return Ok(Some(exact.clone()));
-    }
-    let begin: Vec<&RequestSession> =
-        sessions.iter().filter(|session| !name.is_empty() && id_starts_with(&session.id, name)).collect();
-    match begin[..] {
-        [] => Ok(None),
-        [session] => Ok(Some(session.clone())),
-        _ => Err(FindError::Ambiguous {
-            prefix: name.to_owned(),
-            candidates: begin.iter().map(|session| session.id.clone()).collect(),
-        }),
-    }
+    let place = place_of_id(sessions.iter().map(|session| (&*session.id, 0)), name)?;
+    Ok(place.map(|place| sessions[place].clone()))
 }
 
 /// A disk with the sessions of a proxy.
@@ -123,7 +113,7 @@ impl Disk for RequestDisk {
     }
 
     fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
-        if request_id(path).is_some() { Ok(Box::new(Unwritten)) } else { self.disk.create(path, like) }
+        if request_id(path).is_some() { Ok(Box::new(io::sink())) } else { self.disk.create(path, like) }
     }
 
     fn make(&self, path: &Path, is_private: bool) -> io::Result<()> {
@@ -157,19 +147,7 @@ fn is_of_requests(path: &Path) -> bool {
 }
 
 /// A session that is made by the log: nothing is written.
-struct Unwritten;
-
-impl Write for Unwritten {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl NewFile for Unwritten {
+impl NewFile for Sink {
     fn set_modified(&mut self, _: i128) -> io::Result<()> {
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Tests of `aperture blame`: which edits are those of a line, and which are not.
 
-use crate::sandbox::{Outcome, Sandbox, skipped};
+use crate::rows;
+use crate::sandbox::{Outcome, Sandbox, succeed};
 use aperture::provider::claude_code::slug;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -14,61 +15,43 @@ const OTHER: &str = "77777777-0000-4000-8000-000000000000";
 /// The file that the sessions write.
 const CART: &str = "fn total(items: &[u32]) -> u32 {\n    items.iter().sum()\n}\n";
 
-/// A session of Claude Code: each row follows the one before, a minute later.
-struct Rows {
-    id: &'static str,
-    directory: String,
-    rows: Vec<Value>,
-    calls: usize,
-    /// The minute of the next row, on 2026-11-20 from 10:00.
-    minute: usize,
-}
+/// A session of Claude Code.
+struct Rows(rows::Rows);
 
 impl Rows {
-    fn new(id: &'static str, directory: &Path) -> Rows {
-        Rows { id, directory: directory.to_string_lossy().into_owned(), rows: Vec::new(), calls: 0, minute: 0 }
+    fn new(id: &str, directory: &Path) -> Rows {
+        Rows(rows::Rows::new(id, directory).each_minute()).at(0)
     }
 
-    /// The same at a minute.
-    fn at(mut self, minute: usize) -> Rows {
-        self.minute = minute;
+    /// The same from a minute on, on 2026-11-20 from 10:00.
+    fn at(self, minute: usize) -> Rows {
+        Rows(self.0.from(&format!("2026-11-20T{}:{:02}:00Z", 10 + minute / 60, minute % 60)))
+    }
+
+    fn prompt(mut self, text: &str) -> Rows {
+        self.0.prompt(text);
         self
     }
 
-    fn row(mut self, role: &str, content: Value) -> Rows {
-        let number = self.rows.len();
-        let uuid = |number: usize| format!("{}-{number:012}", &self.id[..23]);
-        let parent = number.checked_sub(1).map(uuid);
-        let (hours, minutes) = (10 + self.minute / 60, self.minute % 60);
-        let mut row = json!({"type": role, "uuid": uuid(number), "parentUuid": parent, "sessionId": self.id, "cwd": self.directory,
-            "version": "2.1.330", "timestamp": format!("2026-11-20T{hours}:{minutes:02}:00.000Z"),
-            "message": {"role": role, "content": content}});
-        if role == "assistant" {
-            row["message"]["id"] = json!(format!("{}-m{number}", self.id));
-            row["message"]["model"] = json!("claude-opus-4-8");
-        }
-        self.rows.push(row);
-        self.minute += 1;
+    fn answer(mut self, text: &str) -> Rows {
+        self.0.answer(text);
         self
-    }
-
-    fn prompt(self, text: &str) -> Rows {
-        self.row("user", json!(text))
-    }
-
-    fn answer(self, text: &str) -> Rows {
-        self.row("assistant", json!([{"type": "text", "text": text}]))
     }
 
     fn call(mut self, tool: &str, input: Value, result: &str, error: bool) -> Rows {
-        self.calls += 1;
-        let call = format!("{}-t{}", self.id, self.calls);
-        self.row("assistant", json!([{"type": "tool_use", "id": call, "name": tool, "input": input}]))
-            .row("user", json!([{"type": "tool_result", "tool_use_id": call, "content": result, "is_error": error}]))
+        match error {
+            true => self.0.failed_call(tool, input, result),
+            false => self.0.call(tool, input, result),
+        }
+        self
+    }
+
+    fn directory(&self) -> &str {
+        self.0.shared["cwd"].as_str().unwrap()
     }
 
     fn path(&self, name: &str) -> String {
-        format!("{}/{name}", self.directory)
+        format!("{}/{name}", self.directory())
     }
 
     fn create(self, name: &str, text: &str) -> Rows {
@@ -95,15 +78,11 @@ impl Rows {
         self.call("Edit", json!({"file_path": path, "old_string": before, "new_string": after}), &result, false)
     }
 
-    fn text(&self) -> String {
-        self.rows.iter().map(|row| format!("{row}\n")).collect()
-    }
-
     /// Writes the session into the home, of the project in its directory.
     fn save(&self, sandbox: &Sandbox) {
-        let folder = sandbox.home.join(".claude/projects").join(slug(&self.directory));
+        let folder = sandbox.home.join(".claude/projects").join(slug(self.directory()));
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join(format!("{}.jsonl", self.id)), self.text()).unwrap();
+        fs::write(folder.join(format!("{}.jsonl", self.0.shared["sessionId"].as_str().unwrap())), self.0.text()).unwrap();
     }
 }
 
@@ -111,32 +90,15 @@ impl Rows {
 struct Repository(Sandbox);
 
 impl Repository {
-    /// Returns `None`, with a message, if git is missing.
     fn new() -> Option<Repository> {
-        if Command::new("git").arg("--version").output().is_err() {
-            skipped("git is not installed");
-            return None;
-        }
-        let repository = Repository(Sandbox::new());
-        repository.git(0, &["init", "-q", "-b", "main"]);
-        repository.git(0, &["config", "user.email", "dev@example.com"]);
-        repository.git(0, &["config", "user.name", "Dev"]);
-        Some(repository)
+        Sandbox::with_repository().map(Repository)
     }
 
     /// Runs git at a minute on 2026-11-20 from 10:00.
     fn git(&self, minute: usize, arguments: &[&str]) -> String {
         let time = format!("2026-11-20T{}:{:02}:30Z", 10 + minute / 60, minute % 60);
-        let mut command = Command::new("git");
-        command.args(arguments).current_dir(&self.0.project).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
-        command.env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", &self.0.home);
-        for role in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{role}_NAME"), "Dev").env(format!("GIT_{role}_EMAIL"), "dev@example.com");
-            command.env(format!("GIT_{role}_DATE"), &time);
-        }
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
+        let mut command = self.0.git_command(arguments);
+        succeed(command.env("GIT_AUTHOR_DATE", &time).env("GIT_COMMITTER_DATE", &time))
     }
 
     /// Writes a file and commits it.
@@ -161,13 +123,7 @@ impl Repository {
 }
 
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> Outcome {
-    let path = std::env::var_os("PATH").unwrap();
-    let output = sandbox.command(&[&["blame"], arguments].concat()).env("PATH", path).output().unwrap();
-    let text = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes).replace(&*sandbox.home.to_string_lossy(), "HOME");
-        text.replace(&*sandbox.project.to_string_lossy(), "PROJECT")
-    };
-    Outcome { stdout: text(&output.stdout), stderr: text(&output.stderr), code: output.status.code().unwrap_or(-1) }
+    sandbox.run_with_git(&[&["blame"], arguments].concat())
 }
 
 fn lines(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
@@ -385,10 +341,10 @@ fn an_edit_that_did_not_take_place_wrote_nothing() {
 fn a_turn_that_the_user_left_wrote_nothing() {
     let Some(repository) = Repository::new() else { return };
     let mut rows = Rows::new(SESSION, &repository.0.project).prompt("begin").answer("Ready.");
-    let fork = rows.rows.len() - 1;
+    let fork = rows.0.rows.len() - 1;
     rows = rows.prompt("write it badly").create("a.rs", "let first_attempt_of_the_agent = 1;\n").prompt("write it well");
-    let parent = rows.rows[fork]["uuid"].clone();
-    rows.rows.last_mut().unwrap()["parentUuid"] = parent;
+    let parent = rows.0.rows[fork]["uuid"].clone();
+    rows.0.rows.last_mut().unwrap()["parentUuid"] = parent;
     rows.create("b.rs", "let second_attempt_of_the_agent = 1;\n").save(&repository.0);
     repository.commit(29, "a.rs", "let first_attempt_of_the_agent = 1;\n");
     repository.commit(30, "b.rs", "let second_attempt_of_the_agent = 1;\n");
@@ -520,8 +476,11 @@ fn sessions_of_other_places_of_the_project_count() {
     let agent = Rows::new(OTHER, project).at(5).prompt("write the file").create("src/agent.rs", &lines("a_subagent"));
     let folder = repository.0.home.join(".claude/projects").join(repository.0.slug()).join(SESSION).join("subagents");
     fs::create_dir_all(&folder).unwrap();
-    let rows =
-        agent.text().replace("\"sessionId\":\"7", "\"isSidechain\":true,\"agentId\":\"a1b2c3d4e5f6a7b8c\",\"sessionId\":\"6");
+    let rows = agent
+        .0
+        .text()
+        .replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"a1b2c3d4e5f6a7b8c\"")
+        .replace("\"sessionId\":\"7", "\"sessionId\":\"6");
     fs::write(folder.join("agent-a1b2c3d4e5f6a7b8c.jsonl"), rows.replace(&OTHER[1..], &SESSION[1..])).unwrap();
     let above = Rows::new(OTHER, project.parent().unwrap()).at(5).prompt("write it");
     above.create("project/src/above.rs", &lines("a_session_above")).save(&repository.0);
@@ -658,7 +617,7 @@ fn lines_before_an_edit_are_not_of_it() {
     let typed = format!("{CART}// typed by a person: rounding\n");
     let mut rows = Rows::new(SESSION, &repository.0.project).prompt("add up").create("cart.rs", CART).prompt("ship");
     rows = rows.overwrite("cart.rs", &format!("{typed}{more}"));
-    rows.rows.last_mut().unwrap()["toolUseResult"] = json!({"filePath": "cart.rs", "originalFile": typed});
+    rows.0.rows.last_mut().unwrap()["toolUseResult"] = json!({"filePath": "cart.rs", "originalFile": typed});
     rows.save(&repository.0);
     repository.commit(30, "cart.rs", &format!("{typed}{more}"));
     assert_eq!(repository.lines(&["cart.rs"]), ["6#1", "6#1", "6#1", "", "6#2", "6#2", "6#2"]);

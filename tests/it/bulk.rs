@@ -1,11 +1,9 @@
 //! Tests of commands that run on many sessions at once: their tables, their exit codes, and the independence of the sessions.
 #![cfg_attr(not(unix), allow(dead_code, unused_imports, reason = "locks and interrupts are tested on Unix"))]
 
-use crate::changing::run;
-use crate::sandbox::{Outcome, Sandbox, repository, wait_for};
-use crate::window::files;
+use crate::sandbox::{Outcome, Sandbox, contents_below, wait_for};
 use aperture::fsio::{Disk, RealDisk};
-use expect_test::{expect, expect_file};
+use expect_test::expect;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,12 +20,8 @@ fn sandbox() -> Sandbox {
 }
 
 /// The bytes of each session file of the home.
-fn bytes(sandbox: &Sandbox) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = Vec::new();
-    for directory in [".claude/projects", ".codex/sessions"] {
-        files(&sandbox.home.join(directory), &mut found);
-    }
-    found.into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+pub fn bytes(sandbox: &Sandbox) -> BTreeMap<PathBuf, Vec<u8>> {
+    [".claude/projects", ".codex/sessions"].iter().flat_map(|directory| contents_below(&sandbox.home.join(directory))).collect()
 }
 
 fn report(outcome: &Outcome) -> Value {
@@ -46,17 +40,8 @@ fn ids(report: &Value, outcome: &str) -> Vec<String> {
 fn undo(sandbox: &Sandbox, report: &Value) {
     for row in report["sessions"].as_array().unwrap().iter().filter(|row| row["outcome"] == "changed") {
         let line = row["undo"].as_str().unwrap().strip_prefix("aperture ").unwrap();
-        assert_eq!(run(sandbox, line).code, 0, "{line}");
+        assert_eq!(sandbox.enter(line).code, 0, "{line}");
     }
-}
-
-/// Compares the output of the command lines, one after the other, with a snapshot.
-fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
-    let mut text = String::new();
-    for line in lines {
-        text.push_str(&format!("$ aperture {line}\n{}\n", run(sandbox, line).all()));
-    }
-    expect_file![repository().join("tests/it/snapshots").join(format!("bulk-{name}.txt"))].assert_eq(&text);
 }
 
 #[test]
@@ -64,14 +49,14 @@ fn a_dry_run_shows_the_table_of_the_change_and_writes_nothing() {
     let sandbox = sandbox();
     let before = bytes(&sandbox);
     for line in ["compress --stale --all", "archive 'larger(500)' --project", "redact --whole-file --all"] {
-        let planned = report(&run(&sandbox, &format!("{line} --dry-run --json")));
+        let planned = report(&sandbox.enter(&format!("{line} --dry-run --json")));
         assert_eq!(bytes(&sandbox), before, "{line}");
         assert!(!sandbox.home.join(".aperture/store.db").exists(), "{line}");
         assert_eq!(planned["dry_run"], true);
         assert!(planned["sessions"].as_array().unwrap().iter().all(|row| row["operation"].is_null()));
     }
     let line = "compress --preset aggressive --all --json";
-    let (planned, done) = (report(&run(&sandbox, &format!("{line} --dry-run"))), report(&run(&sandbox, line)));
+    let (planned, done) = (report(&sandbox.enter(&format!("{line} --dry-run"))), report(&sandbox.enter(line)));
     assert_eq!(planned["totals"], done["totals"]);
     assert_eq!(ids(&planned, "changed"), ids(&done, "changed"));
     assert!(ids(&done, "changed").len() > 2, "{done:#}");
@@ -83,8 +68,8 @@ fn each_session_has_an_operation_that_restores_its_bytes() {
     let sandbox = sandbox();
     let before = bytes(&sandbox);
     for line in ["compress --preset aggressive --all", "archive 'kind(tool_result) & larger(100)' --all"] {
-        let done = report(&run(&sandbox, &format!("{line} --json")));
-        let again = report(&run(&sandbox, &format!("{line} --json")));
+        let done = report(&sandbox.enter(&format!("{line} --json")));
+        let again = report(&sandbox.enter(&format!("{line} --json")));
         assert!(done["totals"]["changed"].as_u64().unwrap() > 2, "{line}");
         assert_eq!(again["totals"]["changed"], 0, "{line}: {again:#}");
         undo(&sandbox, &done);
@@ -95,40 +80,39 @@ fn each_session_has_an_operation_that_restores_its_bytes() {
 #[test]
 fn undo_of_all_sessions_undoes_the_last_run_and_nothing_else() {
     let sandbox = sandbox();
-    let nothing = run(&sandbox, "undo --all");
+    let nothing = sandbox.enter("undo --all");
     assert!(nothing.code == 1 && nothing.stderr.contains("nothing to undo"), "{}", nothing.all());
-    assert_eq!(run(&sandbox, "archive 24 -s 11111111").code, 0);
+    assert_eq!(sandbox.enter("archive 24 -s 11111111").code, 0);
     let one = bytes(&sandbox);
-    assert!(ids(&report(&run(&sandbox, "archive 'larger(500)' --all --json")), "changed").len() > 2);
+    assert!(ids(&report(&sandbox.enter("archive 'larger(500)' --all --json")), "changed").len() > 2);
     let after_first = bytes(&sandbox);
-    let second = ids(&report(&run(&sandbox, "compress --stale --preset aggressive --all --json")), "changed");
+    let second = ids(&report(&sandbox.enter("compress --stale --preset aggressive --all --json")), "changed");
     assert!(!second.is_empty());
-    let preview = report(&run(&sandbox, "undo --all --dry-run --json"));
+    let preview = report(&sandbox.enter("undo --all --dry-run --json"));
     assert_eq!(ids(&preview, "changed").len(), second.len());
-    let undone = run(&sandbox, "undo --all");
+    let undone = sandbox.enter("undo --all");
     assert!(undone.code == 0 && undone.stdout.contains(" undone\n"), "{}", undone.all());
     assert_eq!(bytes(&sandbox), after_first);
-    assert_eq!(run(&sandbox, "undo --all").code, 0);
+    assert_eq!(sandbox.enter("undo --all").code, 0);
     assert_eq!(bytes(&sandbox), one, "the change of one session stays");
-    assert_eq!(run(&sandbox, "undo --all").code, 1);
+    assert_eq!(sandbox.enter("undo --all").code, 1);
 }
 
 #[test]
 fn the_earlier_options_of_a_redaction_never_mean_more_than_before() {
     let sandbox = sandbox();
     let before = bytes(&sandbox);
-    let one = run(&sandbox, "redact --all --dry-run");
+    let one = sandbox.enter("redact --all --dry-run");
     assert!(one.code == 0 && one.stdout.contains("only this session is meant"), "{}", one.all());
-    let every = run(&sandbox, "redact --all --all-sessions --dry-run");
-    assert_eq!(every.stdout, run(&sandbox, "redact --whole-file --all --dry-run").stdout);
+    let every = sandbox.enter("redact --all --all-sessions --dry-run");
+    assert_eq!(every.stdout, sandbox.enter("redact --whole-file --all --dry-run").stdout);
     assert_eq!(bytes(&sandbox), before);
 }
 
 #[test]
 fn tables_of_changes() {
-    screens(
-        &sandbox().columns(80),
-        "changes",
+    sandbox().columns(80).snapshot(
+        "bulk-changes",
         &[
             "archive 'kind(tool_result) & larger(100)' --all --dry-run",
             "archive 'kind(tool_result) & larger(100)' --project",
@@ -150,11 +134,10 @@ fn tables_of_changes() {
 #[test]
 fn arguments_of_many_sessions() {
     let sandbox = Sandbox::new();
-    screens(&sandbox, "without-sessions", &["compress --stale --all", "check --all --allow-empty", "verify --all"]);
+    sandbox.snapshot("bulk-without-sessions", &["compress --stale --all", "check --all --allow-empty", "verify --all"]);
     let sandbox = Sandbox::of("tools-and-spill");
-    screens(
-        &sandbox,
-        "arguments",
+    sandbox.snapshot(
+        "bulk-arguments",
         &[
             "check --project nowhere",
             "compress --stale --project -s 11111111",
@@ -165,9 +148,8 @@ fn arguments_of_many_sessions() {
         ],
     );
     fs::create_dir(sandbox.project.join("empty")).unwrap();
-    screens(
-        &sandbox,
-        "empty-project",
+    sandbox.snapshot(
+        "bulk-empty-project",
         &[
             "check --project empty",
             "check --project empty --allow-empty",
@@ -193,15 +175,15 @@ fn credentials_are_redacted_in_every_session() {
     let before = bytes(&sandbox);
     let holds = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(&key);
     for line in ["redact --whole-file --all --json", "redact --project --json", "redact 1 --project --json"] {
-        let done = report(&run(&sandbox, line));
+        let done = report(&sandbox.enter(line));
         assert_eq!(ids(&done, "changed"), ["aaaaaaaa", "bbbbbbbb"], "{line}");
         assert_eq!(done["sessions"][0]["what"], "1 credential");
         assert!(!bytes(&sandbox).values().any(|bytes| holds(bytes)), "{line}");
         undo(&sandbox, &done);
         assert_eq!(bytes(&sandbox), before, "{line}");
     }
-    run(&sandbox, "redact --whole-file --all");
-    let forgotten = report(&run(&sandbox, "redact --whole-file --all --forget --yes --json"));
+    sandbox.enter("redact --whole-file --all");
+    let forgotten = report(&sandbox.enter("redact --whole-file --all --forget --yes --json"));
     assert_eq!(ids(&forgotten, "changed"), ["aaaaaaaa", "bbbbbbbb"], "only stored originals are rewritten: {forgotten:#}");
     assert!(forgotten["sessions"][0]["undo"].is_null());
 }
@@ -214,7 +196,7 @@ fn lock(sandbox: &Sandbox, session: &Path) -> Box<dyn Send> {
 
 /// Writes sessions of the project with the content of the fixture's session. Each has something to archive, and another id.
 fn copies(sandbox: &Sandbox, ids: &[&str]) -> Vec<PathBuf> {
-    let content = fs::read_to_string(crate::changing::session(sandbox)).unwrap();
+    let content = fs::read_to_string(sandbox.first_session()).unwrap();
     ids.iter().map(|id| sandbox.session(id, &content, 60)).collect()
 }
 
@@ -222,13 +204,13 @@ fn copies(sandbox: &Sandbox, ids: &[&str]) -> Vec<PathBuf> {
 #[test]
 fn open_locked_and_broken_sessions_do_not_stop_the_others() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let registry = crate::changing::open_in_client(&sandbox);
+    let registry = sandbox.open_in_client();
     let paths = copies(&sandbox, &["aaaaaaaa", "bbbbbbbb"]);
     let before = bytes(&sandbox);
     let link = paths[0].with_file_name("cccccccc.jsonl");
     std::os::unix::fs::symlink(&link, &link).unwrap();
     let held = lock(&sandbox, &paths[0]);
-    let failed = run(&sandbox, "archive 16 --all");
+    let failed = sandbox.enter("archive 16 --all");
     expect![[r#"
         1 of 5 sessions archived
         SESSION   TITLE                        BEFORE  AFTER  SAVED  CHANGE
@@ -249,12 +231,12 @@ fn open_locked_and_broken_sessions_do_not_stop_the_others() {
         before.iter().filter(|(path, old)| fs::read(path).unwrap() != **old).map(|(path, _)| path.clone()).collect();
     assert_eq!(changed, [paths[1].clone()]);
     fs::remove_file(link).unwrap();
-    let skipped = run(&sandbox, "archive 16 --all --live --json");
+    let skipped = sandbox.enter("archive 16 --all --live --json");
     assert_eq!(skipped.code, 3, "{}", skipped.all());
     assert_eq!(ids(&report(&skipped), "skipped"), ["aaaaaaaa"]);
     drop(held);
     fs::remove_dir_all(registry).unwrap();
-    let rest = run(&sandbox, "archive 16 --all --json");
+    let rest = sandbox.enter("archive 16 --all --json");
     assert_eq!((rest.code, ids(&report(&rest), "changed")), (0, vec!["aaaaaaaa".to_owned()]));
 }
 
@@ -262,11 +244,10 @@ fn open_locked_and_broken_sessions_do_not_stop_the_others() {
 #[test]
 fn a_session_that_cannot_be_checked_is_reported_and_the_others_are_checked() {
     let sandbox = Sandbox::of("older-model");
-    let link = crate::changing::session(&sandbox).with_file_name("cccccccc.jsonl");
+    let link = sandbox.first_session().with_file_name("cccccccc.jsonl");
     std::os::unix::fs::symlink(&link, &link).unwrap();
-    screens(
-        &sandbox,
-        "check",
+    sandbox.snapshot(
+        "bulk-check",
         &[
             "check --project --no-damage",
             "check --project --no-damage --format junit",
@@ -294,7 +275,7 @@ fn an_interrupted_run_continues_where_it_stopped() {
     assert_eq!((ids(&interrupted, "changed"), &interrupted["interrupted"]), (vec!["aaaaaaaa".to_owned()], &true.into()));
     assert!(ids(&interrupted, "not_started").contains(&"eeeeeeee".to_owned()), "{interrupted:#}");
     drop(held);
-    let rest = report(&run(&sandbox, "archive 16 --all --json"));
+    let rest = report(&sandbox.enter("archive 16 --all --json"));
     assert!(ids(&rest, "unchanged").contains(&"aaaaaaaa".to_owned()), "{rest:#}");
     assert_eq!(rest["totals"]["changed"], 5, "{rest:#}");
 }

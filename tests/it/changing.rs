@@ -1,42 +1,12 @@
 //! Tests of the commands that change a session: their output, and their common properties.
 
-use crate::sandbox::{Sandbox, all_or, directory_in, homes, repository, sample};
+use crate::sandbox::{Sandbox, all_or, contents_below, directory_in, files_ending, homes, sample, snapshot, words};
 use aperture::engine::{self, marker};
-use expect_test::{expect, expect_file};
+use expect_test::expect;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthStr;
-
-/// The words of a command line, as a shell would give them; quotes are single ones.
-pub fn words(line: &str) -> Vec<String> {
-    let mut words = vec![None::<String>];
-    let mut quoted = false;
-    for character in line.chars() {
-        match (character, quoted) {
-            ('\'', _) => {
-                quoted = !quoted;
-                words.last_mut().unwrap().get_or_insert_default();
-            }
-            (' ', false) => words.push(None),
-            _ => words.last_mut().unwrap().get_or_insert_default().push(character),
-        }
-    }
-    words.into_iter().flatten().collect()
-}
-
-/// Runs a command line, given without `aperture`.
-pub fn run(sandbox: &Sandbox, line: &str) -> crate::sandbox::Outcome {
-    let words = words(line);
-    sandbox.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-/// Runs a command line that must succeed, and returns its output.
-pub fn done(sandbox: &Sandbox, line: &str) -> String {
-    let outcome = run(sandbox, line);
-    assert_eq!(outcome.code, 0, "{line}: {}", outcome.all());
-    outcome.stdout
-}
 
 /// Runs a command line with `--json` and returns its object, whose schema is `aperture.<name>/1`.
 pub fn json(sandbox: &Sandbox, line: &str, name: &str) -> serde_json::Value {
@@ -46,49 +16,14 @@ pub fn json(sandbox: &Sandbox, line: &str, name: &str) -> serde_json::Value {
     sandbox.json(&words.iter().map(String::as_str).collect::<Vec<_>>(), schema)
 }
 
-/// Compares the output of the command lines, one after the other, with a snapshot.
-fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
-    let mut text = String::new();
-    for line in lines {
-        text.push_str(&format!("$ aperture {line}\n{}\n", run(sandbox, line).all()));
-    }
-    expect_file![repository().join("tests/it/snapshots").join(format!("changing-{name}.txt"))].assert_eq(&text);
-}
-
-/// The only session file of the project.
-pub fn session(sandbox: &Sandbox) -> PathBuf {
-    let directory = sandbox.home.join(".claude/projects").join(sandbox.slug());
-    let mut files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
-    files.find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap()
-}
-
 pub fn bytes(sandbox: &Sandbox) -> Vec<u8> {
-    fs::read(session(sandbox)).unwrap()
+    fs::read(sandbox.first_session()).unwrap()
 }
 
 /// Every file below a directory but the cache, with its bytes.
 fn everything(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true if path.ends_with(".aperture/cache") => {}
-            true => found.append(&mut everything(&path)),
-            false => drop(found.insert(path.clone(), fs::read(&path).unwrap())),
-        }
-    }
-    found
-}
-
-/// Registers the session as open in a client: this very process, which surely runs. Returns the registry.
-pub fn open_in_client(sandbox: &Sandbox) -> PathBuf {
-    let id = session(sandbox).file_stem().unwrap().to_string_lossy().into_owned();
-    let process = std::process::id();
-    let registry = sandbox.home.join(".claude/sessions");
-    fs::create_dir_all(&registry).unwrap();
-    let entry = format!(r#"{{"pid":{process},"sessionId":"{id}","status":"idle"}}"#);
-    fs::write(registry.join(format!("{process}.json")), entry).unwrap();
-    registry
+    let cache = directory.join(".aperture/cache");
+    contents_below(directory).into_iter().filter(|(path, _)| !path.starts_with(&cache)).collect()
 }
 
 /// Commands that change a session, each with something to do on one of which block 16 is shortened, 14 pinned and 22 selected.
@@ -128,7 +63,7 @@ fn shortening() {
         "compress nonsense",
         "compress 16 --keep-from 10",
     ];
-    screens(&sandbox, "shortening", &lines);
+    sandbox.snapshot("changing-shortening", &lines);
 }
 
 #[test]
@@ -161,7 +96,7 @@ fn all_sessions_are_searched_and_each_match_says_where_it_is() {
     let (code, text) = run("recall setting_nowhere_14 --all");
     assert!(code == Some(1) && text.contains("no match for 'setting_nowhere_14' in 3 sessions"), "{text}");
     // Archived content is found by its original.
-    done(&sandbox, "archive 19 -s 11111111");
+    sandbox.done("archive 19 -s 11111111");
     let (_, text) =
         run("recall 'long output' --project PROJECT".replace("PROJECT", &sandbox.project.display().to_string()).as_str());
     assert!(text.contains("11111111"), "{text}");
@@ -184,8 +119,8 @@ fn recalling() {
         "recall 'no such words anywhere' --restore",
         "recall 1..3 --restore --inject",
     ];
-    screens(&sandbox, "recalling", &lines);
-    screens(&Sandbox::of("interactive-compact"), "recalling-hidden", &["recall 14|23", "recall 14 --restore"]);
+    sandbox.snapshot("changing-recalling", &lines);
+    Sandbox::of("interactive-compact").snapshot("changing-recalling-hidden", &["recall 14|23", "recall 14 --restore"]);
 }
 
 #[test]
@@ -214,7 +149,7 @@ fn marking() {
         "unpin pinned",
         "pin 999",
     ];
-    screens(&sandbox, "marking", &lines);
+    sandbox.snapshot("changing-marking", &lines);
 }
 
 #[test]
@@ -237,7 +172,7 @@ fn writing() {
         "create ''",
         "diff --stat",
     ];
-    screens(&sandbox, "writing", &lines);
+    sandbox.snapshot("changing-writing", &lines);
 }
 
 #[test]
@@ -257,9 +192,9 @@ fn turns() {
         "compact 2",
         "uncompact",
     ];
-    screens(&Sandbox::of("rewind"), "turns", &lines);
+    Sandbox::of("rewind").snapshot("changing-turns", &lines);
     let lines = ["uncompact --dry-run", "uncompact", "uncompact", "status", "undo", "status"];
-    screens(&Sandbox::of("interactive-compact"), "uncompact", &lines);
+    Sandbox::of("interactive-compact").snapshot("changing-uncompact", &lines);
 }
 
 #[test]
@@ -307,7 +242,7 @@ fn the_log_and_the_way_back() {
         "snapshot delete cleaned",
         "log",
     ];
-    screens(&sandbox, "log", &lines);
+    sandbox.snapshot("changing-log", &lines);
 }
 
 #[test]
@@ -315,8 +250,8 @@ fn settings_and_presets() {
     let sandbox = Sandbox::of("subagents-and-tasks");
     let set = |text: &str| drop(sandbox.write("aperture.toml", text));
     let lines = ["preset list", "preset show", "preset show light", "preset show heavy", "preset use heavy"];
-    screens(&sandbox, "presets", &lines);
-    done(&sandbox, "preset use aggressive");
+    sandbox.snapshot("changing-presets", &lines);
+    sandbox.done("preset use aggressive");
     assert_eq!(json(&sandbox, "preset show", "presets")["presets"][0]["name"], "aggressive");
     let mut text = String::new();
     for (settings, line) in [
@@ -333,9 +268,9 @@ fn settings_and_presets() {
         ("preset = 'heavy'\n", "compress --stale --dry-run"),
     ] {
         set(settings);
-        text.push_str(&format!("{settings}$ aperture {line}\n{}\n", run(&sandbox, line).all()));
+        text.push_str(&format!("{settings}$ aperture {line}\n{}\n", sandbox.enter(line).all()));
     }
-    expect_file![repository().join("tests/it/snapshots/changing-settings.txt")].assert_eq(&text);
+    snapshot("changing-settings", &text);
 }
 
 #[test]
@@ -343,7 +278,7 @@ fn a_selection_holds_for_some_turns() {
     let sandbox = Sandbox::of("rewind");
     let focused = || json(&sandbox, "blocks focused", "blocks")["blocks"].as_array().unwrap().len();
     sandbox.write("aperture.toml", "[focus]\nturns = 1\n");
-    done(&sandbox, "focus 14");
+    sandbox.done("focus 14");
     assert_eq!(focused(), 1);
     let last = "\n{\"type\":\"user\",\"uuid\":\"11111111-2222-4333-8444-555555555555\",\"parentUuid\":PARENT,\"sessionId\":\"88888888-8888-4888-8888-888888888888\",\"timestamp\":\"2026-11-21T23:50:00.000Z\",\"message\":{\"role\":\"user\",\"content\":\"go on\"}}\n";
     let rows = String::from_utf8(bytes(&sandbox)).unwrap();
@@ -351,7 +286,7 @@ fn a_selection_holds_for_some_turns() {
     let parent = linked.filter(|row| row["type"] == "assistant").map(|row| row["uuid"].to_string()).next().unwrap();
     let again = last.replace("PARENT", &parent);
     let more = again.replace("11111111-", "11111112-").replace(&parent, "\"11111111-2222-4333-8444-555555555555\"");
-    fs::write(session(&sandbox), format!("{}{}{}", rows.trim_end(), again, more.trim_start())).unwrap();
+    fs::write(sandbox.first_session(), format!("{}{}{}", rows.trim_end(), again, more.trim_start())).unwrap();
     assert_eq!(focused(), 0, "it is let go after one turn");
     sandbox.write("aperture.toml", "[focus]\nturns = 9\n");
     assert_eq!(focused(), 1);
@@ -360,9 +295,9 @@ fn a_selection_holds_for_some_turns() {
 #[test]
 fn a_session_that_is_open() {
     let sandbox = Sandbox::of("tools-and-spill");
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     let lines = ["compress 16", "compress 16 --dry-run --level minimal", "snapshot save here", "pin 16", "compress 19 --live"];
-    screens(&sandbox, "live", &lines);
+    sandbox.snapshot("changing-live", &lines);
 }
 
 #[test]
@@ -376,8 +311,8 @@ fn wide_and_narrow() {
         "diff --stat",
         "manifest",
     ];
-    screens(&Sandbox::of("tools-and-spill").columns(140), "columns-140", &lines);
-    screens(&Sandbox::of("tools-and-spill").columns(60), "columns-60", &lines);
+    Sandbox::of("tools-and-spill").columns(140).snapshot("changing-columns-140", &lines);
+    Sandbox::of("tools-and-spill").columns(60).snapshot("changing-columns-60", &lines);
 }
 
 #[test]
@@ -394,7 +329,7 @@ fn no_screen_is_wider_than_the_terminal() {
             "log",
             "preset list",
         ] {
-            let text = done(&sandbox, line);
+            let text = sandbox.done(line);
             let wide = text.lines().find(|text| text.width() > columns.max(80));
             assert_eq!(wide, None, "{line} at {columns} columns");
         }
@@ -408,7 +343,7 @@ fn help_fits_the_terminal() {
         "compress", "expand", "archive", "recall", "pin", "unpin", "focus", "unfocus", "update", "create", "compact",
         "housekeeping", "uncompact", "diff", "log", "snapshot", "restore", "preset", "undo", "redo",
     ] {
-        let text = done(&sandbox, &format!("help {name}"));
+        let text = sandbox.done(&format!("help {name}"));
         let wide = text.lines().find(|text| text.width() > 80);
         assert_eq!(wide, None, "help {name}");
     }
@@ -431,8 +366,8 @@ fn laws(sandbox: &Sandbox, line: &str) {
     assert!(everything(&sandbox.home) == before, "{line} --dry-run wrote something");
     // Marks are the store's alone: a client need not read them.
     if planned["edits"] != 0 {
-        let registry = open_in_client(sandbox);
-        let outcome = run(sandbox, line);
+        let registry = sandbox.open_in_client();
+        let outcome = sandbox.enter(line);
         fs::remove_dir_all(registry).unwrap();
         assert_eq!((outcome.code, &*outcome.stdout), (3, ""), "{line}");
         assert!(outcome.stderr.contains("use --live"), "{line}: {}", outcome.stderr);
@@ -445,7 +380,7 @@ fn laws(sandbox: &Sandbox, line: &str) {
     }
     let after = levels(sandbox);
     let (back, forth) = if line.starts_with("undo") { ("redo", line) } else { ("undo", "redo") };
-    let text = done(sandbox, back);
+    let text = sandbox.done(back);
     let reverts = if back == "undo" { "redo" } else { "undo" };
     let session = &report["session"].as_str().unwrap()[..8];
     assert!(
@@ -453,7 +388,7 @@ fn laws(sandbox: &Sandbox, line: &str) {
         "{line}, {back}: {text}"
     );
     assert!(bytes(sandbox) == rows, "{line} and {back}");
-    done(sandbox, forth);
+    sandbox.done(forth);
     // After other changes, bills are estimated again, and thinking that matches again is sent again.
     assert_eq!(levels(sandbox), after, "{line}, {back} and {forth}");
 }
@@ -462,15 +397,15 @@ fn laws(sandbox: &Sandbox, line: &str) {
 fn every_change_keeps_the_laws() {
     let sandbox = Sandbox::of("tools-and-spill");
     for line in ["compress 16 --level minimal", "pin 14", "focus 22"] {
-        done(&sandbox, line);
+        sandbox.done(line);
     }
     for line in sample(CHANGING, 2) {
         laws(&sandbox, line);
-        done(&sandbox, "undo");
+        sandbox.done("undo");
     }
     laws(&sandbox, "undo 1");
-    done(&sandbox, "redo");
-    done(&sandbox, "create old");
+    sandbox.done("redo");
+    sandbox.done("create old");
     for line in ["undo", "redo", "restore original"] {
         laws(&sandbox, line);
     }
@@ -478,7 +413,7 @@ fn every_change_keeps_the_laws() {
     for (fixture, line) in [("rewind", "compact 2"), ("interactive-compact", "uncompact")] {
         let sandbox = Sandbox::of(fixture);
         laws(&sandbox, line);
-        done(&sandbox, "restore original");
+        sandbox.done("restore original");
         assert!(bytes(&sandbox) == bytes(&Sandbox::of(fixture)), "{line}");
     }
 }
@@ -496,19 +431,19 @@ fn a_block_is_found_by_the_number_in_its_marker() {
         let shown = sandbox.json(&["show", selector], "aperture.show/2");
         shown["blocks"].as_array().unwrap().iter().map(|block| block["number"].as_u64().unwrap()).collect()
     };
-    done(&sandbox, "create 'a note'");
+    sandbox.done("create 'a note'");
     let text: String = (0..60).map(|line| format!("Step {line} went well.\n")).collect();
     crate::obeying::say(&sandbox, &text);
     let number = *shown("all").last().unwrap();
-    done(&sandbox, &format!("compress {number} --level minimal"));
-    done(&sandbox, "undo 1");
+    sandbox.done(&format!("compress {number} --level minimal"));
+    sandbox.done("undo 1");
     assert_eq!(shown(&number.to_string()), [number - 1]);
-    assert!(done(&sandbox, &format!("recall {number}")).contains("Step 31 went well."));
+    assert!(sandbox.done(&format!("recall {number}")).contains("Step 31 went well."));
     crate::obeying::say(&sandbox, "Done.");
     assert_eq!(shown(&number.to_string()), [number - 1, number], "the number is of another block now");
     assert_eq!(shown(&format!("{}", number - 1)), [number - 1]);
-    done(&sandbox, &format!("expand {number}"));
-    assert!(done(&sandbox, &format!("show {}", number - 1)).contains("Step 31 went well."));
+    sandbox.done(&format!("expand {number}"));
+    assert!(sandbox.done(&format!("show {}", number - 1)).contains("Step 31 went well."));
     assert_eq!(shown(&number.to_string()), [number], "the marker is gone");
 }
 
@@ -521,7 +456,7 @@ fn instructions_in_force_never_become_stale() {
         ("codex-tools", "<permissions instructions>"),
     ] {
         let sandbox = Sandbox::of(fixture);
-        let file = if fixture.starts_with("codex") { sandbox.rollouts().remove(0) } else { session(&sandbox) };
+        let file = if fixture.starts_with("codex") { sandbox.rollouts().remove(0) } else { sandbox.first_session() };
         let rows = fs::read_to_string(&file).unwrap();
         assert!(rows.contains(short), "{fixture}");
         fs::write(&file, rows.replace(short, &format!("{short}{}", long_text()))).unwrap();
@@ -542,7 +477,7 @@ fn instructions_in_force_never_become_stale() {
 #[test]
 fn a_look_ahead_makes_no_store() {
     let sandbox = Sandbox::of("tools-and-spill");
-    done(&sandbox, "compress 16 --dry-run --no-cache");
+    sandbox.done("compress 16 --dry-run --no-cache");
     assert!(!sandbox.home.join(".aperture").exists());
 }
 
@@ -580,9 +515,9 @@ fn a_query_without_a_match_is_reported_in_text_and_json() {
 #[test]
 fn an_identifier_with_underscores_is_a_query() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let outcome = run(&sandbox, "recall setting_2_14");
+    let outcome = sandbox.enter("recall setting_2_14");
     assert!(outcome.stderr.contains("matches 'setting_2_14'"), "{}", outcome.all());
-    let outcome = run(&sandbox, "recall NEEDLE");
+    let outcome = sandbox.enter("recall NEEDLE");
     assert!(outcome.stderr.contains("is not in removed content"), "{}", outcome.all());
     assert!(outcome.stderr.contains("hint: to read the best: aperture show "), "{}", outcome.all());
 }
@@ -592,7 +527,7 @@ fn an_error_is_json_if_json_is_requested() {
     let sandbox = Sandbox::of("tools-and-spill");
     for (line, code) in [("show 9999 --json", 1), ("compress --json", 2), ("grep words --json", 2), ("blocks --nosuch --json", 2)]
     {
-        let outcome = run(&sandbox, line);
+        let outcome = sandbox.enter(line);
         let error: serde_json::Value = serde_json::from_str(&outcome.stderr).unwrap_or_else(|_| panic!("{}", outcome.all()));
         assert_eq!((&error["schema"], &error["exit_code"]), (&"aperture.error/1".into(), &code.into()), "{line}");
         assert!(error["message"].as_str().is_some_and(|text| !text.is_empty() && !text.starts_with("error:")), "{line}: {error}");
@@ -619,16 +554,16 @@ fn a_hit_in_another_session_says_which() {
 #[test]
 fn a_budget_is_met_where_it_can_be() {
     let sandbox = Sandbox::of("subagents-and-tasks");
-    let text = done(&sandbox, "compress --budget 26050");
+    let text = sandbox.done("compress --budget 26050");
     assert!(!text.contains("over the budget"), "{text}");
     // Of a window of a million tokens.
     let sandbox = Sandbox::of("tools-and-spill");
-    let half = done(&sandbox, "compress --budget 1.8% --dry-run");
-    assert_eq!(half, done(&sandbox, "compress --budget 18k --dry-run"));
+    let half = sandbox.done("compress --budget 1.8% --dry-run");
+    assert_eq!(half, sandbox.done("compress --budget 18k --dry-run"));
     for wrong in ["0%", "101%", "x%", "0"] {
-        assert_eq!(run(&sandbox, &format!("compress --budget {wrong}")).code, 2, "{wrong}");
+        assert_eq!(sandbox.enter(&format!("compress --budget {wrong}")).code, 2, "{wrong}");
     }
-    let impossible = run(&sandbox, "compress --budget 1k");
+    let impossible = sandbox.enter("compress --budget 1k");
     assert!(
         impossible.code == 1 && impossible.stderr.contains("smallest possible: aperture compress --budget"),
         "{}",
@@ -646,9 +581,9 @@ fn the_same_twice_is_the_same_once() {
         "compress --budget 18k",
     ] {
         let sandbox = Sandbox::of("tools-and-spill");
-        done(&sandbox, line);
+        sandbox.done(line);
         let once = bytes(&sandbox);
-        let text = done(&sandbox, line);
+        let text = sandbox.done(line);
         assert!(text.starts_with("nothing to do"), "{line}: {text}");
         assert!(bytes(&sandbox) == once, "{line}");
     }
@@ -658,10 +593,10 @@ fn the_same_twice_is_the_same_once() {
 fn every_way_to_a_level_ends_the_same() {
     let levels = ["original", "trimmed", "summarized", "minimal"];
     let go = |sandbox: &Sandbox, level: &str| match level {
-        "original" => done(sandbox, "expand 16|19|38"),
-        level => done(sandbox, &format!("compress 16|19|38 --level {level}")),
+        "original" => sandbox.done("expand 16|19|38"),
+        level => sandbox.done(&format!("compress 16|19|38 --level {level}")),
     };
-    let content = |sandbox: &Sandbox| done(sandbox, "show 16|19|38 --raw");
+    let content = |sandbox: &Sandbox| sandbox.done("show 16|19|38 --raw");
     let direct: BTreeMap<&str, String> = levels
         .iter()
         .map(|level| {
@@ -677,17 +612,17 @@ fn every_way_to_a_level_ends_the_same() {
     for level in ["trimmed", "minimal", "summarized", "trimmed", "summarized", "original", "minimal", "trimmed", "original"] {
         if levels.iter().position(|known| *known == level) < levels.iter().position(|known| *known == now) && level != "original"
         {
-            let text = done(&sandbox, &format!("compress 16|19|38 --level {level}"));
+            let text = sandbox.done(&format!("compress 16|19|38 --level {level}"));
             assert!(text.starts_with("nothing to do"), "{level}: {text}");
             assert_eq!(content(&sandbox), direct[now], "{level}");
-            done(&sandbox, &format!("expand 16|19|38 --level {level}"));
+            sandbox.done(&format!("expand 16|19|38 --level {level}"));
         } else {
             go(&sandbox, level);
         }
         now = level;
         assert_eq!(content(&sandbox), direct[level], "{level}");
     }
-    done(&sandbox, "restore original");
+    sandbox.done("restore original");
     assert!(bytes(&sandbox) == original);
 }
 
@@ -695,13 +630,13 @@ fn every_way_to_a_level_ends_the_same() {
 fn turns_fold_and_unfold_as_often_as_one_likes() {
     let sandbox = Sandbox::of("rewind");
     let original = bytes(&sandbox);
-    done(&sandbox, "compact 2");
-    let (folded, shown) = (bytes(&sandbox), done(&sandbox, "blocks"));
+    sandbox.done("compact 2");
+    let (folded, shown) = (bytes(&sandbox), sandbox.done("blocks"));
     for _ in 0..2 {
-        done(&sandbox, "undo");
+        sandbox.done("undo");
         assert!(bytes(&sandbox) == original);
-        done(&sandbox, "redo");
-        assert_eq!(done(&sandbox, "blocks"), shown);
+        sandbox.done("redo");
+        assert_eq!(sandbox.done("blocks"), shown);
         assert!(bytes(&sandbox) == folded);
     }
 }
@@ -737,16 +672,16 @@ fn a_response_on_two_branches_is_folded_once() {
         format!("{row}\n")
     };
     let original: String = rows.iter().map(row).collect();
-    fs::write(session(&sandbox), &original).unwrap();
-    done(&sandbox, "compact 2..3");
-    done(&sandbox, "undo");
+    fs::write(sandbox.first_session(), &original).unwrap();
+    sandbox.done("compact 2..3");
+    sandbox.done("undo");
     assert!(bytes(&sandbox) == original.as_bytes());
     // Content that is only on the other branch would be lost without being folded.
     let other = row(&(9, Some(2), "m1", "said on the other branch alone")).replace("00:00:09", "00:00:02");
     let two = original.match_indices('\n').nth(1).unwrap().0 + 1;
     let alone = format!("{}{other}{}", &original[..two], &original[two..]);
-    fs::write(session(&sandbox), &alone).unwrap();
-    let refused = run(&sandbox, "compact 2..3").all();
+    fs::write(sandbox.first_session(), &alone).unwrap();
+    let refused = sandbox.enter("compact 2..3").all();
     assert!(refused.contains("would no longer be sent"), "{refused}");
     assert!(bytes(&sandbox) == alone.as_bytes());
 }
@@ -755,7 +690,7 @@ fn a_response_on_two_branches_is_folded_once() {
 #[test]
 fn uncompact_tells_when_the_client_compacts_again() {
     for (window, told) in [("60k", true), ("200k", false)] {
-        let said = done(&Sandbox::of("interactive-compact"), &format!("uncompact --window {window}"));
+        let said = Sandbox::of("interactive-compact").done(&format!("uncompact --window {window}"));
         assert_eq!(said.contains("the client compacts automatically above about 27k"), told, "{said}");
     }
 }
@@ -765,10 +700,10 @@ fn one_digest_takes_the_place_of_all_that_is_old() {
     for fixture in ["tools-and-spill", "older-model", "subagents-and-tasks"] {
         let sandbox = Sandbox::of(fixture);
         let original = bytes(&sandbox);
-        let before = done(&sandbox, "transcript --raw");
-        let said = done(&sandbox, "compress --preset handoff");
+        let before = sandbox.done("transcript --raw");
+        let said = sandbox.done("compress --preset handoff");
         assert!(said.contains("folded into one digest"), "{fixture}: {said}");
-        let after = done(&sandbox, "transcript --raw");
+        let after = sandbox.done("transcript --raw");
         assert!(after.len() * 10 < before.len() * 9, "{fixture}");
         assert_eq!(after.matches("[digest of ").count(), 1, "{fixture}");
         // The newest calls are kept, with the messages since.
@@ -777,8 +712,8 @@ fn one_digest_takes_the_place_of_all_that_is_old() {
         };
         assert_eq!(newest(&after), newest(&before), "{fixture}");
         // A second time there is nothing left to fold.
-        assert!(done(&sandbox, "compress --preset handoff --dry-run").contains("nothing to do"), "{fixture}");
-        done(&sandbox, "undo");
+        assert!(sandbox.done("compress --preset handoff --dry-run").contains("nothing to do"), "{fixture}");
+        sandbox.done("undo");
         assert!(bytes(&sandbox) == original, "{fixture}");
     }
 }
@@ -808,10 +743,10 @@ fn folded_turns_leave_the_system_prompt_as_sent() {
         let original = bytes(&sandbox);
         let before = frozen_prompts(&original);
         assert!(before > 0, "{fixture}");
-        done(&sandbox, line);
+        sandbox.done(line);
         assert!(bytes(&sandbox) != original, "{fixture}");
         assert_eq!(frozen_prompts(&bytes(&sandbox)), before, "{fixture}");
-        done(&sandbox, "undo");
+        sandbox.done("undo");
         assert!(bytes(&sandbox) == original, "{fixture}");
     }
 }
@@ -832,7 +767,7 @@ fn go_on(sandbox: &Sandbox, more: &[serde_json::Value]) {
         row.insert("uuid".to_owned(), parent.clone());
         rows = format!("{}\n{}\n", rows.trim_end(), serde_json::Value::from(row));
     }
-    fs::write(session(sandbox), rows).unwrap();
+    fs::write(sandbox.first_session(), rows).unwrap();
 }
 
 fn more_turns(texts: &[&str]) -> Vec<serde_json::Value> {
@@ -854,7 +789,7 @@ fn folded_turns_bring_no_thinking_back() {
     go_on(&sandbox, &[more_turns(&["two"]), vec![strips], more_turns(&["three"])].concat());
     let thinking = || json(&sandbox, "blocks 'kind(thinking) ~ cold'", "blocks")["blocks"].as_array().unwrap().len();
     assert_eq!(thinking(), 0);
-    done(&sandbox, "compact 2");
+    sandbox.done("compact 2");
     assert_eq!(thinking(), 0);
 }
 
@@ -864,21 +799,21 @@ fn folds_over_a_change_are_undone_in_any_order() {
     for undos in [["undo 1", "undo 2"], ["undo", "undo"]] {
         let sandbox = Sandbox::of("tools-and-spill");
         go_on(&sandbox, &more_turns(&["two", "three"]));
-        done(&sandbox, "compress 'tool(Read) & kind(tool_result)' --level minimal");
+        sandbox.done("compress 'tool(Read) & kind(tool_result)' --level minimal");
         go_on(&sandbox, &more_turns(&["four", "five", "six"]));
         let before = bytes(&sandbox);
         let thinking = || json(&sandbox, "blocks 'kind(thinking) ~ cold'", "blocks")["blocks"].clone();
         let sent = thinking();
-        done(&sandbox, "compact 2..4");
+        sandbox.done("compact 2..4");
         assert_eq!(thinking().as_array().map(Vec::len), sent.as_array().map(Vec::len));
         for undo in undos {
-            done(&sandbox, undo);
+            sandbox.done(undo);
         }
         // The appended row follows a row of the change, which no longer exists.
         let texts = |rows: &[u8]| String::from_utf8_lossy(rows).matches("done: ").count();
         assert_eq!(texts(&bytes(&sandbox)), texts(&before));
-        done(&sandbox, "verify");
-        assert!(!done(&sandbox, "transcript --raw").contains("folded"), "{undos:?}");
+        sandbox.done("verify");
+        assert!(!sandbox.done("transcript --raw").contains("folded"), "{undos:?}");
     }
 }
 
@@ -892,10 +827,10 @@ fn a_digest_does_not_follow_what_is_not_sent() {
     let rest: Vec<&str> =
         whole.lines().enumerate().filter(|(at, line)| *at >= result || !linked(line)).map(|(_, line)| line).collect();
     let original = format!("{}\n", rest.join("\n"));
-    fs::write(session(&sandbox), &original).unwrap();
-    done(&sandbox, "compress --preset handoff");
-    assert_eq!(done(&sandbox, "transcript --raw").matches("[digest of ").count(), 1);
-    done(&sandbox, "undo");
+    fs::write(sandbox.first_session(), &original).unwrap();
+    sandbox.done("compress --preset handoff");
+    assert_eq!(sandbox.done("transcript --raw").matches("[digest of ").count(), 1);
+    sandbox.done("undo");
     assert!(bytes(&sandbox) == original.as_bytes());
 }
 
@@ -903,10 +838,10 @@ fn a_digest_does_not_follow_what_is_not_sent() {
 fn pinned_blocks_are_in_a_digest_verbatim() {
     let sandbox = Sandbox::of("tools-and-spill");
     let result = json(&sandbox, "blocks 'tool(Read) & larger(500)'", "blocks")["blocks"][0]["number"].as_u64().unwrap();
-    let content = done(&sandbox, &format!("show {result} --raw"));
-    done(&sandbox, &format!("pin {result}"));
-    done(&sandbox, "compress --preset handoff");
-    assert!(done(&sandbox, "transcript --raw").contains(content.trim()));
+    let content = sandbox.done(&format!("show {result} --raw"));
+    sandbox.done(&format!("pin {result}"));
+    sandbox.done("compress --preset handoff");
+    assert!(sandbox.done("transcript --raw").contains(content.trim()));
 }
 
 #[test]
@@ -914,16 +849,16 @@ fn several_notes_are_taken_out_at_once() {
     let sandbox = Sandbox::of("older-model");
     let original = bytes(&sandbox);
     for text in ["one", "two", "three"] {
-        done(&sandbox, &format!("create {text}"));
+        sandbox.done(&format!("create {text}"));
     }
-    done(&sandbox, "restore 1");
-    assert_eq!(done(&sandbox, "transcript").matches("three").count(), 0);
-    done(&sandbox, "undo");
-    assert_eq!(done(&sandbox, "transcript").matches("three").count(), 1);
-    let text = done(&sandbox, "restore original");
+    sandbox.done("restore 1");
+    assert_eq!(sandbox.done("transcript").matches("three").count(), 0);
+    sandbox.done("undo");
+    assert_eq!(sandbox.done("transcript").matches("three").count(), 1);
+    let text = sandbox.done("restore original");
     assert!(text.starts_with("the session as of 'original' restored"), "{text}");
     assert!(bytes(&sandbox) == original);
-    let outcome = run(&sandbox, "undo 1");
+    let outcome = sandbox.enter("undo 1");
     assert_eq!(outcome.code, 1, "{}", outcome.all());
     assert!(outcome.stderr.contains("operation 1 was already reverted by operation 6"), "{}", outcome.stderr);
 }
@@ -933,38 +868,38 @@ fn an_operation_that_a_restore_reverted_is_not_undone_again() {
     let sandbox = Sandbox::of("tools-and-spill");
     let original = bytes(&sandbox);
     for line in ["compress 16 --level minimal", "create a", "pin 19"] {
-        done(&sandbox, line);
+        sandbox.done(line);
     }
     let changed = bytes(&sandbox);
-    done(&sandbox, "restore original");
-    assert!(done(&sandbox, "verify").contains("4 operations, 1 in force"));
+    sandbox.done("restore original");
+    assert!(sandbox.done("verify").contains("4 operations, 1 in force"));
     for operation in 1..=3 {
-        let outcome = run(&sandbox, &format!("undo {operation}"));
+        let outcome = sandbox.enter(&format!("undo {operation}"));
         assert_eq!(outcome.code, 1, "{}", outcome.all());
         let reason = format!("operation {operation} was already reverted by operation 4");
         assert!(outcome.stderr.contains(&reason), "{}", outcome.stderr);
     }
     // Without the restore they are in force again.
-    done(&sandbox, "undo");
+    sandbox.done("undo");
     assert!(bytes(&sandbox) == changed);
-    assert!(done(&sandbox, "verify").contains("3 in force"));
+    assert!(sandbox.done("verify").contains("3 in force"));
     for _ in 0..3 {
-        done(&sandbox, "undo");
+        sandbox.done("undo");
     }
     assert!(bytes(&sandbox) == original);
-    assert!(done(&sandbox, "verify").contains("nothing is in force"));
+    assert!(sandbox.done("verify").contains("nothing is in force"));
 }
 
 #[test]
 fn a_snapshot_survives_what_follows() {
     let sandbox = Sandbox::of("tools-and-spill");
-    done(&sandbox, "compress 16 --level minimal");
-    done(&sandbox, "snapshot save point");
+    sandbox.done("compress 16 --level minimal");
+    sandbox.done("snapshot save point");
     let then = bytes(&sandbox);
     for line in ["archive 19", "update 24 gone", "undo", "restore original", "undo", "expand 16"] {
-        done(&sandbox, line);
+        sandbox.done(line);
     }
-    done(&sandbox, "restore point");
+    sandbox.done("restore point");
     assert!(bytes(&sandbox) == then);
     assert_eq!(json(&sandbox, "snapshot list", "snapshots")["snapshots"][0]["name"], "point");
 }
@@ -972,8 +907,8 @@ fn a_snapshot_survives_what_follows() {
 #[test]
 fn pins_and_selections_protect() {
     let sandbox = Sandbox::of("tools-and-spill");
-    done(&sandbox, "pin 16");
-    done(&sandbox, "focus 19");
+    sandbox.done("pin 16");
+    sandbox.done("focus 19");
     let before = bytes(&sandbox);
     for line in ["compress 16|19", "archive 16|19", "compress 16|19 --level minimal"] {
         let report = json(&sandbox, line, "change");
@@ -982,23 +917,23 @@ fn pins_and_selections_protect() {
         assert_eq!(reasons, ["pinned", "focused"], "{line}");
     }
     assert!(bytes(&sandbox) == before);
-    done(&sandbox, "compress --budget 27100 --force");
+    sandbox.done("compress --budget 27100 --force");
     let blocks = json(&sandbox, "blocks 16|19", "blocks");
     assert!(blocks["blocks"].as_array().unwrap().iter().all(|block| block["level"] == "original"), "{blocks}");
-    let manifest = done(&sandbox, "manifest --tier full");
+    let manifest = sandbox.done("manifest --tier full");
     assert!(manifest.contains("[pinned]") && manifest.contains("User-selected blocks: #19"), "{manifest}");
 }
 
 #[test]
 fn the_exit_code_says_whether_something_is_different() {
     let sandbox = Sandbox::of("tools-and-spill");
-    assert_eq!(run(&sandbox, "diff --exit-code").code, 0);
-    done(&sandbox, "compress 16");
-    let outcome = run(&sandbox, "diff --exit-code --stat");
+    assert_eq!(sandbox.enter("diff --exit-code").code, 0);
+    sandbox.done("compress 16");
+    let outcome = sandbox.enter("diff --exit-code --stat");
     assert_eq!((outcome.code, &*outcome.stderr), (1, ""));
-    assert_eq!(run(&sandbox, "diff 1 --exit-code").code, 0);
-    done(&sandbox, "undo");
-    assert_eq!(run(&sandbox, "diff --exit-code").code, 0);
+    assert_eq!(sandbox.enter("diff 1 --exit-code").code, 0);
+    sandbox.done("undo");
+    assert_eq!(sandbox.enter("diff --exit-code").code, 0);
 }
 
 #[test]
@@ -1061,10 +996,9 @@ fn a_plan_that_is_known_is_the_same_plan() {
 #[test]
 fn every_session_of_the_corpus_is_restored() {
     let Some(corpus) = directory_in("APERTURE_CORPUS") else { return };
-    let mut files = Vec::new();
-    crate::window::files(&corpus, &mut files);
+    let files = files_ending(&corpus, "jsonl");
     let (mut changed, mut refused, mut faults) = (0, 0, Vec::new());
-    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "jsonl")) {
+    for file in &files {
         let sandbox = Sandbox::new();
         let original = fs::read(file).unwrap();
         let copy = sandbox.session("5e551011-0000-4000-8000-000000000000", &original, 0);
@@ -1073,10 +1007,10 @@ fn every_session_of_the_corpus_is_restored() {
             continue;
         }
         for line in ["compress --stale", "compress --preset balanced", "compress middle --level minimal", "archive middle"] {
-            done(&sandbox, line);
+            sandbox.done(line);
             if fs::read(&copy).unwrap() != original {
                 changed += 1;
-                done(&sandbox, "undo");
+                sandbox.done("undo");
             }
             if fs::read(&copy).unwrap() != original {
                 faults.push(format!("{line}: {}", file.display()));
@@ -1095,7 +1029,7 @@ fn sequences_are_undone_to_the_byte() {
         let sandbox = Sandbox::of(fixture);
         if !newline {
             let rows = bytes(&sandbox);
-            fs::write(session(&sandbox), rows.trim_ascii_end()).unwrap();
+            fs::write(sandbox.first_session(), rows.trim_ascii_end()).unwrap();
         }
         let original = bytes(&sandbox);
         let mut states: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
@@ -1103,15 +1037,15 @@ fn sequences_are_undone_to_the_byte() {
             match line.split_once(' ') {
                 Some(("keep", name)) => drop(states.insert(name, bytes(&sandbox))),
                 Some(("same", name)) => assert!(bytes(&sandbox) == states[name], "{fixture}: {lines:?}: state {name}"),
-                None if *line == "all" => while run(&sandbox, "undo").code == 0 {},
+                None if *line == "all" => while sandbox.enter("undo").code == 0 {},
                 _ => {
-                    let outcome = run(&sandbox, line);
+                    let outcome = sandbox.enter(line);
                     assert!(outcome.code < 2, "{fixture}: {line}: {}", outcome.all());
                 }
             }
         }
         assert!(bytes(&sandbox) == original, "{fixture}: {lines:?}: the original");
-        assert!(done(&sandbox, "verify").contains("nothing is in force"), "{fixture}: {lines:?}");
+        assert!(sandbox.done("verify").contains("nothing is in force"), "{fixture}: {lines:?}");
     };
     let compress = "compress --preset aggressive";
     for fixture in sample(["tools-and-spill", "older-model", "subagents-and-tasks", "rewind"], 2) {
@@ -1124,7 +1058,7 @@ fn sequences_are_undone_to_the_byte() {
     let sandbox = Sandbox::of("rewind");
     let original = bytes(&sandbox);
     for line in ["compact 2", compress, "restore original"] {
-        done(&sandbox, line);
+        sandbox.done(line);
     }
     assert!(bytes(&sandbox) == original);
 }
@@ -1134,13 +1068,13 @@ fn sequences_are_undone_to_the_byte() {
 fn a_change_drops_what_could_be_redone() {
     let sandbox = Sandbox::of("tools-and-spill");
     for line in ["create a", "undo", "create b"] {
-        done(&sandbox, line);
+        sandbox.done(line);
     }
-    let outcome = run(&sandbox, "redo");
+    let outcome = sandbox.enter("redo");
     assert_eq!(outcome.code, 1);
     assert!(outcome.stderr.contains("undone before the last change: aperture redo 2"), "{}", outcome.stderr);
-    assert!(done(&sandbox, "redo 2").contains("planned from logged values, not byte for byte"));
-    done(&sandbox, "restore original");
+    assert!(sandbox.done("redo 2").contains("planned from logged values, not byte for byte"));
+    sandbox.done("restore original");
     assert!(bytes(&sandbox) == bytes(&Sandbox::of("tools-and-spill")));
 }
 
@@ -1148,7 +1082,7 @@ fn a_change_drops_what_could_be_redone() {
 fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
     let sandbox = Sandbox::of("tools-and-spill");
     let line = "archive all --dry-run";
-    let table = done(&sandbox, line);
+    let table = sandbox.done(line);
     expect![[r#"
         8 blocks would be archived
           #16  Read shop/big.py                           original → archived  9.8k → 57
@@ -1196,15 +1130,15 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
         #27 Edit src/small.py                           |   90 → 68
         8 blocks changed, 29k → 17k tokens (−12k)
     "#]]
-    .assert_eq(&done(&sandbox, &format!("{line} --stat")));
-    let full = done(&sandbox, &format!("{line} --full"));
+    .assert_eq(&sandbox.done(&format!("{line} --stat")));
+    let full = sandbox.done(&format!("{line} --full"));
     assert!(full.contains("+++ after this change") && full.lines().count() > 300, "{full}");
     let [with, without] = [" --stat", ""].map(|option| json(&sandbox, &format!("{line}{option}"), "change"));
     assert_eq!(with, without, "the options concern the text alone");
     let groups = without["groups"].as_array().unwrap();
     let blocks: u64 = groups.iter().map(|group| group["blocks"].as_u64().unwrap()).sum();
     assert_eq!(blocks as usize, without["changes"].as_array().unwrap().len());
-    assert_eq!(run(&sandbox, "archive all --stat").code, 2);
+    assert_eq!(sandbox.enter("archive all --stat").code, 2);
 }
 
 #[cfg(target_os = "linux")]
@@ -1232,23 +1166,23 @@ fn a_change_whose_report_cannot_be_written_is_reported_as_made() {
 fn a_row_beside_an_added_one_stays_there_when_that_is_added_again() {
     let sandbox = Sandbox::new();
     let path = crate::searching::session(&sandbox, "abc1", &["look at it", "Done."]);
-    done(&sandbox, "create note");
+    sandbox.done("create note");
     // A client that has not read the note continues from the row before it.
     let beside = crate::searching::row("abc1", 3, "user", "and the next one".into(), &sandbox.project);
     fs::write(&path, fs::read_to_string(&path).unwrap() + &beside).unwrap();
     let noted = fs::read_to_string(&path).unwrap();
-    done(&sandbox, "undo");
+    sandbox.done("undo");
     let without = fs::read_to_string(&path).unwrap();
     assert!(without.ends_with(&beside) && !without.contains("note"), "{without}");
     for (command, expected) in [("redo", &noted), ("undo", &without), ("restore 1", &noted)] {
-        done(&sandbox, command);
+        sandbox.done(command);
         assert_eq!(&fs::read_to_string(&path).unwrap(), expected, "{command}");
     }
     // A row that came after the undo follows the note.
-    done(&sandbox, "undo");
+    sandbox.done("undo");
     let later = crate::searching::row("abc1", 4, "assistant", "It is done.".into(), &sandbox.project).replace("abc1-3", "abc1-2");
     fs::write(&path, without + &later).unwrap();
-    done(&sandbox, "redo");
+    sandbox.done("redo");
     let all = fs::read_to_string(&path).unwrap();
     assert!(all.contains(&beside) && !all.contains(&later), "{all}");
 }

@@ -1,21 +1,11 @@
 //! Tests of Codex sessions.
 
+use crate::rows::rows_of;
 use crate::sandbox::Sandbox;
-use expect_test::{expect, expect_file};
+use expect_test::expect;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Returns the output of each command, one after the other.
-fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
-    let mut text = String::new();
-    for line in lines {
-        let arguments: Vec<&str> = line.split(' ').collect();
-        text.push_str(&format!("$ aperture {line}\n{}\n", sandbox.run(&arguments).all()));
-    }
-    let file = crate::sandbox::repository().join("tests/it/snapshots").join(format!("codex-{name}.txt"));
-    expect_file![file].assert_eq(&text);
-}
 
 /// Returns everything that is sent to the model, parsed as by another program, without fields that only aperture uses.
 fn sent(rollout: &str) -> Vec<String> {
@@ -171,8 +161,8 @@ fn changes_as_the_user_sees_them() {
         "archive 15|18", "show 15", "recall NEEDLE_LARGE", "pin 11", "compress 8..13", "update 7 shorter", "diff", "log",
         "expand 18", "recall 15 --inject", "blocks kind(attachment)", "compact 1", "uncompact", "undo", "status",
     ];
-    screens(&sandbox, "changing", &lines);
-    screens(&Sandbox::of("codex-compaction"), "hidden", &["transcript", "recall 9", "compact 2", "uncompact"]);
+    sandbox.snapshot("codex-changing", &lines);
+    Sandbox::of("codex-compaction").snapshot("codex-hidden", &["transcript", "recall 9", "compact 2", "uncompact"]);
 }
 
 #[test]
@@ -294,10 +284,6 @@ fn numbered(sandbox: &Sandbox) -> PathBuf {
     let path = rollout(sandbox, THREAD);
     write_rows(&path, Some(0), &conversation(sandbox, THREAD, "paginated"));
     path
-}
-
-fn rows_of(path: &Path) -> Vec<Value> {
-    fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The client keeps byte offsets of rows elsewhere.

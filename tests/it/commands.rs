@@ -1,7 +1,7 @@
 //! Tests of the output for users. `UPDATE_EXPECT=1 cargo test` updates all snapshots.
 
-use crate::sandbox::{Sandbox, homes, homes_only_read, repository, skipped};
-use expect_test::{Expect, expect, expect_file};
+use crate::sandbox::{Sandbox, homes, homes_only_read, skipped, snapshot};
+use expect_test::expect;
 use serde_json::json;
 use std::io::Read;
 use std::process::Stdio;
@@ -29,26 +29,6 @@ const TOOLS: &str = concat!(
     "\n",
 );
 
-fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
-    expected.assert_eq(&sandbox.run(arguments).all());
-}
-
-/// The snapshot of a fixture home under a name.
-fn snapshot(name: &str, text: &str) {
-    expect_file![repository().join("tests/it/snapshots").join(format!("{name}.txt"))].assert_eq(text);
-}
-
-/// Returns the output of each command, each after its command line.
-fn screens(sandbox: &Sandbox, lines: &[&str]) -> String {
-    let mut text = String::new();
-    for line in lines {
-        let arguments: Vec<&str> = line.split(' ').skip(1).collect();
-        text.push_str(&format!("$ {line}\n{}\n", sandbox.run(&arguments).all()));
-    }
-    text
-}
-
-/// The ids of the sessions of a home.
 /// Returns the ids of the sessions.
 pub fn ids(sandbox: &Sandbox) -> Vec<String> {
     let sessions = sandbox.json(&["sessions"], "aperture.sessions/2");
@@ -59,19 +39,16 @@ pub fn ids(sandbox: &Sandbox) -> Vec<String> {
 fn every_command_on_every_fixture() {
     for home in homes().into_iter().chain(homes_only_read()) {
         let sandbox = Sandbox::of(&home);
-        let mut text = screens(&sandbox, &["aperture sessions --subagents --empty"]);
+        let mut text = sandbox.screens(&["sessions --subagents --empty"]);
         for id in ids(&sandbox) {
             let id = &id[..if id.starts_with("ses_") { 12 } else { 8 }];
-            text.push_str(&screens(
-                &sandbox,
-                &[
-                    &format!("aperture status {id}"),
-                    &format!("aperture manifest {id}"),
-                    &format!("aperture manifest {id} --tier summary"),
-                    &format!("aperture blocks all --session {id}"),
-                    &format!("aperture summary {id}"),
-                ],
-            ));
+            text.push_str(&sandbox.screens(&[
+                &format!("status {id}"),
+                &format!("manifest {id}"),
+                &format!("manifest {id} --tier summary"),
+                &format!("blocks all --session {id}"),
+                &format!("summary {id}"),
+            ]));
         }
         snapshot(&home, &text);
     }
@@ -81,26 +58,23 @@ fn every_command_on_every_fixture() {
 fn every_option_of_the_lists() {
     let sandbox = Sandbox::of("tools-and-spill");
     let lines = [
-        "aperture",
-        "aperture manifest --tier full",
-        "aperture manifest --max-tokens 60",
-        "aperture --window 40k status",
-        "aperture blocks --tree",
-        "aperture blocks larger(300) --sort tokens",
-        "aperture blocks tool(Read)&path(\"src/**\")",
-        "aperture blocks error --sort heat --reverse",
-        "aperture blocks cold",
-        "aperture show 1",
-        "aperture show 15|47",
-        "aperture show 15 --raw",
+        "",
+        "manifest --tier full",
+        "manifest --max-tokens 60",
+        "--window 40k status",
+        "blocks --tree",
+        "blocks larger(300) --sort tokens",
+        "blocks tool(Read)&path(\"src/**\")",
+        "blocks error --sort heat --reverse",
+        "blocks cold",
+        "show 1",
+        "show 15|47",
+        "show 15 --raw",
     ];
-    snapshot("options", &screens(&sandbox, &lines));
+    sandbox.snapshot("options", &lines);
     let sandbox = Sandbox::new();
     sandbox.session("abc1", format!("{SMALL}{TOOLS}"), 0);
-    snapshot(
-        "transcript",
-        &screens(&sandbox, &["aperture transcript", "aperture transcript --headers", "aperture transcript --raw"]),
-    );
+    sandbox.snapshot("transcript", &["transcript", "transcript --headers", "transcript --raw"]);
 }
 
 #[test]
@@ -108,15 +82,15 @@ fn a_session_in_short() {
     let sandbox = Sandbox::new();
     sandbox.session("abc1", format!("{SMALL}{TOOLS}"), 0);
     let lines = [
-        "aperture summary",
-        "aperture summary --turns 2..",
-        "aperture summary --turn 2 --full",
-        "aperture summary --format markdown",
-        "aperture summary --turn 2 --format json",
-        "aperture summary --turns 9",
-        "aperture summary --turns 5..3",
+        "summary",
+        "summary --turns 2..",
+        "summary --turn 2 --full",
+        "summary --format markdown",
+        "summary --turn 2 --format json",
+        "summary --turns 9",
+        "summary --turns 5..3",
     ];
-    snapshot("summary", &screens(&sandbox, &lines));
+    sandbox.snapshot("summary", &lines);
 }
 
 /// Summaries observe their limits and are extractive, over all fixtures: each sentence occurs in the block that it refers to.
@@ -158,22 +132,10 @@ fn summaries_are_short_and_quote_the_session() {
 fn explaining() {
     let sandbox = Sandbox::of("tools-and-spill");
     let lines = [
-        "aperture explain 1",
-        "aperture explain 15",
-        "aperture explain 16",
-        "aperture explain 19",
-        "aperture explain 45",
-        "aperture compress 16 --level minimal",
-        "aperture pin 19",
-        "aperture explain 16",
-        "aperture explain 19",
-        "aperture undo 1",
-        "aperture explain 16",
-        "aperture explain 1..3",
-        "aperture explain nonsense",
-        "aperture explain superseded",
+        "explain 1", "explain 15", "explain 16", "explain 19", "explain 45", "compress 16 --level minimal", "pin 19",
+        "explain 16", "explain 19", "undo 1", "explain 16", "explain 1..3", "explain nonsense", "explain superseded",
     ];
-    snapshot("explain", &screens(&sandbox, &lines));
+    sandbox.snapshot("explain", &lines);
 }
 
 /// `explain` agrees with `blocks`, for each block of each fixture.
@@ -193,9 +155,9 @@ fn explanations_agree_with_the_table_of_blocks() {
 
 #[test]
 fn wide_and_narrow_terminals() {
-    let lines = ["aperture sessions", "aperture status", "aperture manifest", "aperture blocks", "aperture summary"];
-    snapshot("columns-140", &screens(&Sandbox::of("tools-and-spill").columns(140), &lines));
-    snapshot("columns-40", &screens(&Sandbox::of("tools-and-spill").columns(40), &lines));
+    let lines = ["sessions", "status", "manifest", "blocks", "summary"];
+    Sandbox::of("tools-and-spill").columns(140).snapshot("columns-140", &lines);
+    Sandbox::of("tools-and-spill").columns(40).snapshot("columns-40", &lines);
 }
 
 /// Terminal widths that every table must support.
@@ -243,8 +205,7 @@ fn a_command_that_status_suggests_is_whole_at_any_width() {
 #[cfg(unix)]
 #[test]
 fn a_device_is_not_a_session() {
-    check(
-        &Sandbox::of("tools-and-spill"),
+    Sandbox::of("tools-and-spill").check(
         &["status", "/dev/null"],
         expect![[r#"
             error: /dev/null cannot be read
@@ -285,9 +246,7 @@ fn every_report_is_json_with_its_schema() {
 #[test]
 fn a_home_without_sessions() {
     let sandbox = Sandbox::new();
-    check(
-        &sandbox,
-        &["sessions"],
+    sandbox.check(&["sessions"],
         expect![[r#"
             error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions, HOME/.local/share/opencode/opencode.db, HOME/.gemini/tmp
             hint: run one of the clients once (aperture help clients), or name a file: aperture status FILE.jsonl
@@ -297,9 +256,7 @@ fn a_home_without_sessions() {
     let bare = sandbox.run(&[]);
     assert_eq!((bare.code, bare.stdout), (0, sandbox.text(&["help"])));
     assert!(bare.stderr.contains("no sessions were found in"), "{}", bare.stderr);
-    check(
-        &sandbox,
-        &["--json"],
+    sandbox.check(&["--json"],
         expect![[r#"
             {
               "schema": "aperture.error/1",
@@ -313,17 +270,14 @@ fn a_home_without_sessions() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
-        &["status", "1234"],
+    sandbox.check(&["status", "1234"],
         expect![[r#"
             error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions, HOME/.local/share/opencode/opencode.db, HOME/.gemini/tmp
             hint: run one of the clients once (aperture help clients), or name a file: aperture status FILE.jsonl
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["blocks", "nonsense"],
         expect![[r#"
             error: unknown selector 'nonsense'
@@ -337,8 +291,7 @@ fn a_home_without_sessions() {
 fn a_project_without_sessions() {
     let sandbox = Sandbox::of("older-model");
     let elsewhere = sandbox.home.to_string_lossy().into_owned();
-    check(
-        &sandbox,
+    sandbox.check(
         &["-C", &elsewhere],
         expect![[r#"
             AGE  ID       CLIENT PROJECT FULL TURNS TITLE
@@ -347,8 +300,7 @@ fn a_project_without_sessions() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["-C", "nowhere"],
         expect![[r#"
             error: PROJECT/nowhere is not a directory
@@ -396,8 +348,7 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
     let sandbox = Sandbox::new();
     sandbox.session("abc1", SMALL, 60);
     sandbox.session("abc2", SMALL, 0);
-    check(
-        &sandbox,
+    sandbox.check(
         &["status", "abc"],
         expect![[r#"
             error: session id prefix 'abc' is ambiguous (2 matches)
@@ -405,8 +356,7 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["status", "abd"],
         expect![[r#"
             error: no session id starts with 'abd', and no such file exists
@@ -414,8 +364,7 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["blocks", "-s", "abc2"],
         expect![[r##"
             # ROLE   WHAT           TOKENS TURN POSITION  STATE USED
@@ -425,8 +374,7 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
             exit code 0
         "##]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["status", "abc1", "--session", "abc2"],
         expect![[r#"
             error: two sessions are given: 'abc1' and, by --session, 'abc2'
@@ -517,7 +465,7 @@ fn files_other_than_sessions() {
             "#]],
         ),
     ] {
-        check(&sandbox, &["status", name], expected);
+        sandbox.check(&["status", name], expected);
     }
 }
 
@@ -531,8 +479,7 @@ fn a_file_that_may_not_be_read() {
     if std::fs::read(&path).is_ok() {
         return skipped("this user can read every file");
     }
-    check(
-        &sandbox,
+    sandbox.check(
         &["status", "secret.jsonl"],
         expect![[r#"
         error: PROJECT/secret.jsonl cannot be read
@@ -551,8 +498,7 @@ fn several_selectors_are_a_union() {
         assert_eq!(sandbox.text(several), union, "{several:?}");
     }
     assert_eq!(sandbox.text(&["show", "3", "7"]), sandbox.text(&["show", "3 | 7"]));
-    check(
-        &sandbox,
+    sandbox.check(
         &["explain", "3", "7"],
         expect![[r#"
             error: '3, 7' matches 2 blocks; explain takes one
@@ -560,8 +506,7 @@ fn several_selectors_are_a_union() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["update", "3,7", "text", "--dry-run"],
         expect![[r#"
             error: cannot plan the change of the session 77777777
@@ -570,8 +515,7 @@ fn several_selectors_are_a_union() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["pin", "3,", "7", "--dry-run"],
         expect![[r#"
             2 blocks would be pinned
@@ -581,8 +525,7 @@ fn several_selectors_are_a_union() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["show", "3", "99"],
         expect![[r#"
             error: there is no block 99: the session has blocks 1 to 26
@@ -595,8 +538,7 @@ fn several_selectors_are_a_union() {
 #[test]
 fn misspelled_selectors_are_suggested() {
     let sandbox = Sandbox::of("older-model");
-    check(
-        &sandbox,
+    sandbox.check(
         &["blocks", "grep"],
         expect![[r#"
             error: unknown selector 'grep'
@@ -604,8 +546,7 @@ fn misspelled_selectors_are_suggested() {
             exit code 2
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["blocks", "src/a.rs"],
         expect![[r#"
             error: unknown selector 'src/a.rs'
@@ -613,8 +554,7 @@ fn misspelled_selectors_are_suggested() {
             exit code 2
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["show", "#17x"],
         expect![[r#"
             error: '17x' is neither a number nor a range like 10..20 at column 5
@@ -622,8 +562,7 @@ fn misspelled_selectors_are_suggested() {
             exit code 2
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["archive", "tool(Grpe)"],
         expect![[r#"
             error: cannot change the session 77777777
@@ -632,8 +571,7 @@ fn misspelled_selectors_are_suggested() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["blocks", "tool(Zip)"],
         expect![[r#"
             error: no block of the session uses the tool 'Zip'
@@ -641,8 +579,7 @@ fn misspelled_selectors_are_suggested() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["blocks", "path(\"nosuch\")"],
         expect![[r#"
             error: no block of the session has the path 'nosuch'
@@ -650,8 +587,7 @@ fn misspelled_selectors_are_suggested() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["blocks", "turn(99)"],
         expect![[r#"
             error: there is no turn 99: the session has turns 1 to 1
@@ -659,8 +595,7 @@ fn misspelled_selectors_are_suggested() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["blocks", "tool(mcp__*)"],
         expect![[r#"
             no matching blocks
@@ -672,8 +607,7 @@ fn misspelled_selectors_are_suggested() {
 #[test]
 fn selectors_that_make_no_sense() {
     let sandbox = Sandbox::of("older-model");
-    check(
-        &sandbox,
+    sandbox.check(
         &["blocks", "stail"],
         expect![[r#"
             error: unknown selector 'stail'
@@ -681,8 +615,7 @@ fn selectors_that_make_no_sense() {
             exit code 2
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["blocks", "(stale"],
         expect![[r#"
             error: a ')' is missing at column 7
@@ -690,8 +623,7 @@ fn selectors_that_make_no_sense() {
             exit code 2
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["blocks", "kind(imag)"],
         expect![[r#"
             error: kind() does not accept 'imag'
@@ -699,8 +631,7 @@ fn selectors_that_make_no_sense() {
             exit code 2
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["show", "999"],
         expect![[r#"
             error: there is no block 999: the session has blocks 1 to 26
@@ -708,8 +639,7 @@ fn selectors_that_make_no_sense() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["show", "toolu_nothing"],
         expect![[r#"
             error: no block has the tool-use id 'toolu_nothing'
@@ -717,8 +647,7 @@ fn selectors_that_make_no_sense() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["show", "cold"],
         expect![[r#"
             error: no block matches 'cold'
@@ -731,8 +660,7 @@ fn selectors_that_make_no_sense() {
 #[test]
 fn arguments_that_make_no_sense() {
     let sandbox = Sandbox::of("older-model");
-    check(
-        &sandbox,
+    sandbox.check(
         &["help", "nonsense"],
         expect![[r#"
             error: unknown command or topic 'nonsense'
@@ -740,8 +668,7 @@ fn arguments_that_make_no_sense() {
             exit code 2
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["help", "--", "--version"],
         expect![[r#"
             error: unknown command or topic '--version'
@@ -749,8 +676,7 @@ fn arguments_that_make_no_sense() {
             exit code 2
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["statsu"],
         expect![[r#"
             error: unrecognized subcommand 'statsu'
@@ -759,8 +685,7 @@ fn arguments_that_make_no_sense() {
             exit code 2
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["--window", "many", "status"],
         expect![[r#"
             error: invalid value 'many' for '--window <TOKENS>': write a number of tokens as 200000, 200k or 1M
@@ -768,8 +693,7 @@ fn arguments_that_make_no_sense() {
             exit code 2
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["transcript", "--raw", "--headers"],
         expect![[r#"
             error: the argument '--raw' cannot be used with '--headers'
@@ -786,8 +710,7 @@ fn damage_is_counted_and_never_fatal() {
     let broken =
         format!("{}\nnot json\n[1]\n{{\"type\":\"novel\",\"uuid\":\"n\"}}\n{}\n{{\"type\":\"user\",\"mess", lines[0], lines[1]);
     sandbox.session("abc1", broken, 0);
-    check(
-        &sandbox,
+    sandbox.check(
         &["status"],
         expect![[r#"
             fix the test
@@ -822,8 +745,7 @@ fn damage_is_counted_and_never_fatal() {
     assert!(damage.contains(&serde_json::json!({"fault": "half_written", "count": 1})), "{damage:?}");
     let glued = format!("{}{}\n\u{feff}\n\0\n", lines[0], lines[1]);
     sandbox.session("abc1", glued, 0);
-    check(
-        &sandbox,
+    sandbox.check(
         &["status"],
         expect![[r#"
             fix the test
@@ -950,8 +872,7 @@ fn a_line_of_two_megabytes() {
     let long = lines[0].replace("fix the test", &"lorem ipsum ".repeat(180_000));
     assert!(long.len() > 2_000_000);
     sandbox.session("abc1", format!("{long}\n{}\n", lines[1]), 0);
-    check(
-        &sandbox,
+    sandbox.check(
         &["blocks", "all"],
         expect![[r##"
             # ROLE   WHAT                                   TOKENS TURN POSITION  STATE USED
@@ -971,8 +892,7 @@ fn settings_are_read_and_checked() {
     assert_eq!(status["capacity_tokens"], 50_000);
     assert_eq!(sandbox.json(&["status", "--window", "1M"], "aperture.status/2")["capacity_tokens"], 1_000_000);
     sandbox.write("aperture.toml", "[windows]\nclaude-sonnet = \"many\"\n");
-    check(
-        &sandbox,
+    sandbox.check(
         &["status"],
         expect![[r#"
             error: cannot use the settings in PROJECT/aperture.toml
@@ -986,9 +906,7 @@ fn settings_are_read_and_checked() {
         "#]],
     );
     sandbox.write("aperture.toml", "windwos = 1\n");
-    check(
-        &sandbox,
-        &["status"],
+    sandbox.check(&["status"],
         expect![[r#"
             error: cannot use the settings in PROJECT/aperture.toml
             because: TOML parse error at line 1, column 1
@@ -1001,8 +919,7 @@ fn settings_are_read_and_checked() {
         "#]],
     );
     sandbox.write("aperture.toml", format!("{}nonsense = 1\n", "# nothing of note\n".repeat(1 << 20)));
-    check(
-        &sandbox,
+    sandbox.check(
         &["status"],
         expect![[r#"
             error: cannot read the settings in PROJECT/aperture.toml

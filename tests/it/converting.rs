@@ -1,7 +1,7 @@
 //! Tests of `aperture convert` and of the exports for other programs.
 
-use crate::manifest::Rows;
-use crate::sandbox::{Sandbox, homes, sample};
+use crate::rows::Rows;
+use crate::sandbox::{Sandbox, files_ending, homes, sample};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -73,10 +73,8 @@ fn a_session_of_claude_code_becomes_one_of_codex() {
 fn the_words_of_the_user_are_the_same_in_the_other_client() {
     for home in sample(homes(), 3) {
         let sandbox = Sandbox::of(&home);
-        let mut files = Vec::new();
-        crate::window::files(&sandbox.home.join(".claude"), &mut files);
-        let texts = files.iter().filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
-        let sources: String = texts.map(|path| fs::read_to_string(path).unwrap_or_default()).collect();
+        let texts = files_ending(&sandbox.home.join(".claude"), "jsonl");
+        let sources: String = texts.iter().map(|path| fs::read_to_string(path).unwrap_or_default()).collect();
         for (id, provider) in sessions(&sandbox) {
             let others = |provider: &str| if provider == "codex" { "claude-code" } else { "codex" };
             let said = prompts(&sandbox, &id);
@@ -116,7 +114,7 @@ fn words_typed_during_the_work_are_kept() {
     let sandbox = Sandbox::of("unrecorded-words");
     let (mut queued, mut converted) = (0, String::new());
     for (id, _) in sessions(&sandbox) {
-        let path = sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{id}.jsonl"));
+        let path = sandbox.session_file(&id);
         let rows = fs::read_to_string(path).unwrap();
         let rows = rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
         let attachments = rows.map(|row| row["attachment"].clone()).filter(|attachment| attachment["type"] == "queued_command");
@@ -175,7 +173,8 @@ fn rows_that_the_client_wrote_again_are_exported_once() {
 /// A client writes sentences around the words of a person, and records a command in tags.
 #[test]
 fn only_what_the_user_typed_is_exported_as_the_words_of_the_user() {
-    let mut rows = Rows::default();
+    // Later clients record beside a result if the user rejected its call.
+    let mut rows = Rows::default().version("2.1.200");
     rows.prompt(
         "<command-message>ship</command-message>\n<command-name>/ship</command-name>\n<command-args>the shop</command-args>",
     );
@@ -188,7 +187,7 @@ fn only_what_the_user_typed_is_exported_as_the_words_of_the_user() {
         rows.failed_call("Bash", json!({"command": command}), &result);
     }
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     let text = exported(&sandbox, "abc1", "markdown");
     let said: Vec<&str> = text.split("**User**\n\n").skip(1).filter_map(|words| words.lines().next()).collect();
     assert_eq!(said, ["/ship the shop", "use git rm"], "{text}");

@@ -1,6 +1,7 @@
 //! The cost of a change: every report gives the same figure.
 
-use crate::changing::{bytes, done, json, run, session};
+use crate::changing::{bytes, json};
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, sample};
 use serde_json::{Value, json};
 use std::fs;
@@ -12,45 +13,35 @@ const UNHEARD_OF: &str = "claude-epic-9";
 
 /// A session of one turn a model: thinking, a call with a long result, thinking, an answer.
 fn thinking_session(models: &[&str], version: &str) -> String {
-    let mut rows: Vec<Value> = Vec::new();
+    let mut rows = Rows::new("s", "/w").version(version);
     let mut sent = 12_000;
-    let mut add = |kind: &str, mut body: Value| {
-        let number = rows.len();
-        let parent = rows.last().map_or(Value::Null, |row| row["uuid"].clone());
-        let row = body.as_object_mut().unwrap();
-        row.insert("type".into(), kind.into());
-        row.insert("parentUuid".into(), parent);
-        row.insert("uuid".into(), format!("{number:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa").into());
-        row.insert("timestamp".into(), format!("2026-11-21T10:{:02}:{:02}.000Z", number / 60, number % 60).into());
-        row.insert("sessionId".into(), "s".into());
-        row.insert("version".into(), version.into());
-        row.insert("cwd".into(), "/w".into());
-        rows.push(body);
-    };
     for (turn, model) in models.iter().enumerate() {
         let lines = |word: &str, count: usize| -> String {
             (0..count).map(|line| format!("{word} {turn} line {line}: nothing of note in part_{turn}_{line}\n")).collect()
         };
-        let respond = |add: &mut dyn FnMut(&str, Value), id: String, content: Value, sent: u64, grown: u64| {
+        let respond = |rows: &mut Rows, id: String, content: Value, sent: u64, grown: u64| {
             let usage = json!({ "input_tokens": 10, "cache_creation_input_tokens": grown, "cache_read_input_tokens": sent, "output_tokens": 300 });
-            add(
-                "assistant",
-                json!({ "requestId": format!("req_{id}"), "message": { "id": id, "type": "message", "role": "assistant", "model": model, "content": [content], "stop_reason": "end_turn", "usage": usage } }),
-            );
+            rows.model(model, &id, json!([content]), usage);
         };
         let thought = |word: &str| json!({ "type": "thinking", "thinking": lines(word, 8), "signature": "c2ln".repeat(60) });
-        add("user", json!({ "message": { "role": "user", "content": format!("please look at part {turn}") } }));
+        rows.user(format!("please look at part {turn}").into());
         let call = json!({ "type": "tool_use", "id": format!("toolu_{turn}"), "name": "Bash", "input": { "command": format!("cat part_{turn}.log") } });
-        respond(&mut add, format!("msg_{turn}a"), thought("first"), sent, 900);
-        respond(&mut add, format!("msg_{turn}a"), call, sent, 900);
+        respond(&mut rows, format!("msg_{turn}a"), thought("first"), sent, 900);
+        respond(&mut rows, format!("msg_{turn}a"), call, sent, 900);
         let result = json!([{ "type": "tool_result", "tool_use_id": format!("toolu_{turn}"), "content": lines("log", 120) }]);
-        add("user", json!({ "message": { "role": "user", "content": result } }));
+        rows.user(result);
         sent += 3_000;
-        respond(&mut add, format!("msg_{turn}b"), thought("second"), sent, 2_500);
-        respond(&mut add, format!("msg_{turn}b"), json!({ "type": "text", "text": format!("part {turn} is fine") }), sent, 2_500);
+        respond(&mut rows, format!("msg_{turn}b"), thought("second"), sent, 2_500);
+        respond(
+            &mut rows,
+            format!("msg_{turn}b"),
+            json!({ "type": "text", "text": format!("part {turn} is fine") }),
+            sent,
+            2_500,
+        );
         sent += 800;
     }
-    rows.iter().map(|row| format!("{row}\n")).collect()
+    rows.text()
 }
 
 fn sandbox_of(models: &[&str], version: &str) -> Sandbox {
@@ -83,7 +74,7 @@ fn only_models_that_bind_their_thinking_lose_it() {
             assert_eq!(change["thinking_dropped"], dropped, "{models:?} {version}");
             assert_eq!(change["thinking_dropped_tokens"]["value"].as_f64().unwrap() > 0.0, dropped > 0, "{models:?} {version}");
             assert_eq!(before.len() - thinking(&sandbox).len(), dropped, "{models:?} {version}");
-            done(&sandbox, "undo");
+            sandbox.done("undo");
             assert_eq!(thinking(&sandbox), before, "{models:?} {version}");
         }
     }
@@ -100,7 +91,7 @@ fn thinking_is_kept_on_request_unless_its_model_binds_it() {
     }
     let sandbox = sandbox_of(&[BINDS; 3], "2.1.330");
     let before = bytes(&sandbox);
-    let outcome = run(&sandbox, &line);
+    let outcome = sandbox.enter(&line);
     assert_eq!(outcome.code, 1);
     assert!(outcome.stderr.contains("claude-opus-5-5 binds its thinking to everything before it"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("5 thinking blocks"), "{}", outcome.stderr);
@@ -108,7 +99,7 @@ fn thinking_is_kept_on_request_unless_its_model_binds_it() {
     // No thinking follows the last result but one.
     let last = json(&sandbox, "blocks 'kind(text) & role(assistant) ~ cold'", "blocks");
     let last = last["blocks"].as_array().unwrap().last().unwrap()["number"].clone();
-    done(&sandbox, &format!("update {last} 'done' --keep-thinking"));
+    sandbox.done(&format!("update {last} 'done' --keep-thinking"));
     assert_eq!(thinking(&sandbox).len(), 6);
 }
 
@@ -125,7 +116,7 @@ fn expand_sends_the_thinking_again_that_its_compress_dropped() {
         assert_eq!((&change["thinking_restored"], &change["thinking_dropped"]), (&json!(2), &json!(0)), "{version}");
         assert!(change["thinking_restored_tokens"]["value"].as_f64().unwrap() > 0.0);
         assert_eq!(thinking(&sandbox), before[..3], "{version}");
-        let text = done(&sandbox, &format!("expand {later}"));
+        let text = sandbox.done(&format!("expand {later}"));
         assert!(text.contains("3 thinking blocks (") && text.contains(" are sent again\n"), "{text}");
         assert_eq!(thinking(&sandbox), before, "{version}");
         let rows = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
@@ -137,18 +128,18 @@ fn expand_sends_the_thinking_again_that_its_compress_dropped() {
 #[test]
 fn expand_sends_no_thinking_again_for_which_newer_thinking_would_go() {
     let sandbox = sandbox_of(&[BINDS; 2], "2.1.330");
-    done(&sandbox, &format!("compress {RESULT} --level minimal"));
+    sandbox.done(&format!("compress {RESULT} --level minimal"));
     let all = thinking_session(&[BINDS; 3], "2.1.330");
     let more: String = all.lines().skip(12).map(|row| format!("{row}\n")).collect();
     let last = bytes(&sandbox);
     let last: Value = serde_json::from_slice(last.split(|byte| *byte == b'\n').rfind(|row| !row.is_empty()).unwrap()).unwrap();
-    let more = more.replace("00000011-aaaa-4aaa-8aaa-aaaaaaaaaaaa", last["uuid"].as_str().unwrap());
-    fs::write(session(&sandbox), [&bytes(&sandbox), more.as_bytes()].concat()).unwrap();
+    let more = more.replace("\"s-11\"", &last["uuid"].to_string());
+    fs::write(sandbox.first_session(), [&bytes(&sandbox), more.as_bytes()].concat()).unwrap();
     let sent = thinking(&sandbox);
     assert_eq!(sent.len(), 3);
     let change = json(&sandbox, &format!("expand {RESULT} --dry-run"), "change");
     assert_eq!(change["thinking_restored"], 0);
-    done(&sandbox, &format!("expand {RESULT}"));
+    sandbox.done(&format!("expand {RESULT}"));
     assert!(thinking(&sandbox).iter().all(|number| sent.contains(number)));
 }
 
@@ -166,7 +157,7 @@ fn a_budget_counts_the_thinking_that_its_change_drops() {
         for share in sample([0.97, 0.9, 0.8, 0.7, 0.6, 0.5], 3) {
             let budget = (total * share).floor();
             let line = format!("compress --budget {budget} --dry-run");
-            let outcome = run(&sandbox, &line);
+            let outcome = sandbox.enter(&line);
             if outcome.code == 0 {
                 let after = json(&sandbox, &line, "change")["tokens_after"]["value"].as_f64().unwrap();
                 assert!(after <= budget && after >= budget * 0.95, "{models:?} {share}: {after} of {budget}");
@@ -178,7 +169,7 @@ fn a_budget_counts_the_thinking_that_its_change_drops() {
             assert!(least > budget, "{}", outcome.stderr);
             let after = json(&sandbox, &format!("compress --budget {smallest} --dry-run"), "change");
             assert!((after["tokens_after"]["value"].as_f64().unwrap() - least).abs() <= 1.0, "{after}");
-            assert_eq!(run(&sandbox, &format!("compress --budget {} --dry-run", least - 2.0)).code, 1);
+            assert_eq!(sandbox.enter(&format!("compress --budget {} --dry-run", least - 2.0)).code, 1);
         }
     }
 }
@@ -194,7 +185,7 @@ fn compress_stale_reaches_rest_in_one_run() {
         assert!(changes > 0 || ["light", "lossless"].contains(&preset), "{preset}");
         assert_eq!(json(&sandbox, &line, "change")["edits"], 0, "{preset}");
         if preset == "balanced" {
-            let status = done(&sandbox, "status --window 80k");
+            let status = sandbox.done("status --window 80k");
             assert!(!status.contains("compress --preset"), "{status}");
         }
     }
@@ -210,9 +201,9 @@ fn status_and_compress_tell_stale_from_aging_blocks() {
         assert!(blocks > 0, "{name}");
     }
     assert_eq!(json(&sandbox, "blocks 'stale & aging'", "blocks")["blocks"].as_array().unwrap().len(), 0);
-    let report = done(&sandbox, "compress --preset aggressive --dry-run");
+    let report = sandbox.done("compress --preset aggressive --dry-run");
     assert!(report.contains(" came from stale blocks, ") && report.contains(" from older blocks in use"), "{report}");
-    let older = done(&sandbox_of(&[OLDER; 4], "2.1.330"), "compress --preset aggressive --keep-turns 0 --dry-run");
+    let older = sandbox_of(&[OLDER; 4], "2.1.330").done("compress --preset aggressive --keep-turns 0 --dry-run");
     assert!(older.contains("nothing was stale; ") && older.contains(" came from older blocks in use"), "{older}");
 }
 
@@ -268,14 +259,14 @@ fn bills_stay_where_the_client_allows_it() {
         let sandbox = sandbox_of(&[OLDER; 3], version);
         let (before, full) = (bills(&sandbox), window(&sandbox));
         let line = format!("compress {RESULT} --level minimal");
-        assert_eq!(run(&sandbox, &format!("{line} --dry-run")).stdout.contains("add up bills"), changed, "{version}");
+        assert_eq!(sandbox.enter(&format!("{line} --dry-run")).stdout.contains("add up bills"), changed, "{version}");
         assert_eq!(json(&sandbox, &line, "change")["bills_changed"], changed, "{version}");
         assert_eq!(bills(&sandbox) != before, changed, "{version}");
         assert!(window(&sandbox) < full - 500.0, "{version}");
         // Totals are read by another way.
         let listed = json(&sandbox, "sessions", "sessions")["sessions"][0]["tokens"]["value"].as_f64().unwrap();
         assert!((listed - window(&sandbox)).abs() <= 1.0, "{version}: {listed}");
-        done(&sandbox, "undo");
+        sandbox.done("undo");
         assert_eq!(bills(&sandbox), before, "{version}");
     }
 }
@@ -287,15 +278,15 @@ fn only_what_was_billed_is_called_billed() {
         let billed = json(&sandbox, "status", "status");
         assert_eq!((&billed["tokens"]["basis"], &billed["changed_since_bill"]), (&json!("measured"), &json!(false)));
         let measured = billed["billed_tokens"]["value"].as_u64().unwrap();
-        done(&sandbox, &format!("compress {RESULT} --level minimal"));
+        sandbox.done(&format!("compress {RESULT} --level minimal"));
         let status = json(&sandbox, "status", "status");
         assert_eq!((&status["billed_tokens"], &status["changed_since_bill"]), (&Value::Null, &json!(true)), "{version}");
         assert_eq!(status["tokens"]["basis"], "estimated", "{version}");
-        let text = done(&sandbox, "status");
+        let text = sandbox.done("status");
         assert!(text.contains("billed    nothing since the window was changed") && text.contains("  ~"), "{text}");
-        done(&sandbox, "undo");
+        sandbox.done("undo");
         assert_eq!(json(&sandbox, "status", "status")["billed_tokens"]["value"], measured, "{version}");
-        done(&sandbox, "redo");
+        sandbox.done("redo");
         assert_eq!(json(&sandbox, "status", "status")["billed_tokens"], Value::Null, "{version}");
         // The next response is billed again.
         let rows = bytes(&sandbox);
@@ -307,7 +298,7 @@ fn only_what_was_billed_is_called_billed() {
         next["requestId"] = "req_next".into();
         next["message"]["id"] = "msg_next".into();
         next["message"]["usage"] = json!({ "input_tokens": 10, "cache_read_input_tokens": 14_000, "cache_creation_input_tokens": 0, "output_tokens": 20 });
-        fs::write(session(&sandbox), [rows.as_slice(), format!("{next}\n").as_bytes()].concat()).unwrap();
+        fs::write(sandbox.first_session(), [rows.as_slice(), format!("{next}\n").as_bytes()].concat()).unwrap();
         let status = json(&sandbox, "status", "status");
         assert_eq!(
             (&status["billed_tokens"]["value"], &status["tokens"]["basis"]),
@@ -403,12 +394,12 @@ fn a_shortened_row_becomes_no_turn() {
         assert_eq!(turns(), 1);
         let number = json(&sandbox, "blocks 'role(user) & larger(400)'", "blocks")["blocks"][0]["number"].clone();
         for level in ["trimmed", "summarized", "minimal"] {
-            done(&sandbox, &format!("compress {number} --level {level}"));
+            sandbox.done(&format!("compress {number} --level {level}"));
             assert_eq!(turns(), 1, "{open} {level}");
             let block = json(&sandbox, &format!("blocks {number}"), "blocks");
             assert_eq!(block["blocks"][0]["level"], level);
         }
-        done(&sandbox, &format!("expand {number}"));
+        sandbox.done(&format!("expand {number}"));
         assert!(String::from_utf8(bytes(&sandbox)).unwrap().contains("line 89 of the output"));
     }
 }

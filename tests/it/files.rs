@@ -1,20 +1,8 @@
 //! Sessions in files that no client lists: bodies of requests, lines of messages, logs of gateways.
 
 use crate::sandbox::Sandbox;
-use expect_test::expect_file;
 use serde_json::{Value, json};
 use std::fs;
-
-/// Returns the output of each command, one after the other.
-fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
-    let mut text = String::new();
-    for line in lines {
-        let arguments: Vec<&str> = line.split(' ').collect();
-        text.push_str(&format!("$ aperture {line}\n{}\n", sandbox.run(&arguments).all()));
-    }
-    let file = crate::sandbox::repository().join("tests/it/snapshots").join(format!("files-{name}.txt"));
-    expect_file![file].assert_eq(&text);
-}
 
 /// A Chat Completions request of two turns.
 fn chat(model: &str) -> Value {
@@ -62,7 +50,7 @@ fn a_saved_body_is_a_session() {
     let commands = ["status", "blocks", "transcript", "manifest", "check"].map(|command| format!("{command} -s chat.json"));
     let others = ["blocks -s messages.json", "transcript -s responses.json", "compress 4 --dry-run -s chat.json"];
     let all: Vec<&str> = commands.iter().map(String::as_str).chain(others).collect();
-    screens(&sandbox, "bodies", &all);
+    sandbox.snapshot("files-bodies", &all);
 }
 
 #[test]
@@ -88,7 +76,7 @@ fn lines_of_messages_are_a_session() {
     let sandbox = Sandbox::new();
     let messages = chat("gpt-5")["messages"].as_array().unwrap().clone();
     let path = sandbox.write("lines.jsonl", lines(&messages));
-    screens(&sandbox, "lines", &["blocks -s lines.jsonl", "archive 6 -s lines.jsonl", "undo -s lines.jsonl"]);
+    sandbox.snapshot("files-lines", &["blocks -s lines.jsonl", "archive 6 -s lines.jsonl", "undo -s lines.jsonl"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), lines(&messages));
 }
 
@@ -110,7 +98,7 @@ fn the_newest_request_of_a_log_is_a_session_that_is_only_read() {
         "compress 6 -s gateway.jsonl",
         "blocks -s examples.jsonl",
     ];
-    screens(&sandbox, "logs", &commands);
+    sandbox.snapshot("files-logs", &commands);
     assert_eq!(fs::read_to_string(&path).unwrap(), log);
 }
 

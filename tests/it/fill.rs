@@ -1,65 +1,26 @@
 //! The fill level: every report gives the figure of the next bill.
 
-use crate::hooks::given;
+use crate::rows::Rows;
 use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Rows of a session of Claude Code, one after the other.
-#[derive(Default)]
-struct Rows {
-    rows: Vec<Value>,
-    parent: Value,
-    /// Version of the client; empty for a current one.
-    version: &'static str,
+const SESSION: &str = "6b1f0000-0000-4000-8000-000000000001";
+
+fn answers(rows: &mut Rows, model: &str, text: &str, sent: u64) -> String {
+    responds(rows, model, json!({"type": "text", "text": text}), sent)
 }
 
-impl Rows {
-    fn add(&mut self, kind: &str, more: Value) -> String {
-        let number = self.rows.len();
-        let id = format!("{number:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa");
-        let version = if self.version.is_empty() { "2.1.330" } else { self.version };
-        let mut row = json!({
-            "type": kind, "uuid": id, "parentUuid": self.parent, "sessionId": "s", "version": version, "cwd": "/w",
-            "timestamp": format!("2026-11-21T10:{:02}:{:02}.000Z", number / 60, number % 60),
-        });
-        for (name, value) in more.as_object().unwrap() {
-            row[name] = value.clone();
-        }
-        self.rows.push(row);
-        self.parent = id.clone().into();
-        id
-    }
+fn responds(rows: &mut Rows, model: &str, content: Value, sent: u64) -> String {
+    let usage = json!({"input_tokens": 2, "cache_read_input_tokens": sent - 2, "output_tokens": 40});
+    rows.model(model, &format!("msg_{}", rows.rows.len()), json!([content]), usage)
+}
 
-    fn says(&mut self, text: &str) -> String {
-        self.add("user", json!({"message": {"role": "user", "content": text}}))
-    }
-
-    fn answers(&mut self, model: &str, text: &str, sent: u64) -> String {
-        self.responds(model, json!({"type": "text", "text": text}), sent)
-    }
-
-    fn responds(&mut self, model: &str, content: Value, sent: u64) -> String {
-        let usage = json!({"input_tokens": 2, "cache_read_input_tokens": sent - 2, "output_tokens": 40});
-        let message = json!({
-            "id": format!("msg_{}", self.rows.len()), "type": "message", "role": "assistant", "model": model,
-            "content": [content], "stop_reason": "end_turn", "usage": usage,
-        });
-        self.add("assistant", json!({"requestId": format!("req_{}", self.rows.len()), "message": message}))
-    }
-
-    /// A compaction by the client itself, which keeps the rows between two.
-    fn compacts(&mut self, tokens: u64, kept: [&str; 2]) {
-        self.parent = Value::Null;
-        let segment = json!({"headUuid": kept[0], "anchorUuid": format!("{:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa", self.rows.len() + 1), "tailUuid": kept[1]});
-        let metadata = json!({"trigger": "auto", "preTokens": tokens, "preservedSegment": segment});
-        self.add("system", json!({"subtype": "compact_boundary", "content": "compacted", "compactMetadata": metadata}));
-        self.add("user", json!({"isCompactSummary": true, "message": {"role": "user", "content": lines("summary", 20)}}));
-    }
-
-    fn text(&self) -> String {
-        self.rows.iter().map(|row| format!("{row}\n")).collect()
-    }
+/// A compaction by the client itself, with what it kept.
+fn compacts(rows: &mut Rows, metadata: Value) {
+    rows.parent = Value::Null;
+    rows.add("system", json!({"subtype": "compact_boundary", "content": "compacted", "compactMetadata": metadata}));
+    rows.add("user", json!({"isCompactSummary": true, "message": {"role": "user", "content": lines("summary", 20)}}));
 }
 
 fn lines(word: &str, count: usize) -> String {
@@ -73,7 +34,7 @@ fn figures(sandbox: &Sandbox, path: &Path, said: u64) -> [u64; 3] {
     let status = sandbox.json(&["status"], "aperture.status/2");
     let payload =
         json!({"transcript_path": path, "context_window": {"total_input_tokens": said, "context_window_size": 1_000_000}});
-    let line = given(sandbox, &["statusline", "--json"], &payload.to_string()).stdout;
+    let line = sandbox.given(&["statusline", "--json"], &payload.to_string()).stdout;
     let line: Value = serde_json::from_str(&line).unwrap();
     [tokens(&manifest["tokens"]), tokens(&status["tokens"]), tokens(&line["tokens"])]
 }
@@ -88,15 +49,16 @@ const MODEL: &str = "claude-opus-5-5";
 #[test]
 fn after_a_compaction_that_keeps_rows_the_bill_before_it_is_void() {
     let sandbox = Sandbox::new();
-    let mut rows = Rows::default();
-    rows.says("please look at it");
-    rows.answers(MODEL, "it is fine", 20_000);
-    rows.says(&lines("log", 4_000));
-    rows.answers(MODEL, "this is fine too", 166_000);
-    let head = rows.says("and this");
-    let tail = rows.answers(MODEL, &lines("answer", 10), 166_100);
-    rows.compacts(167_000, [&head, &tail]);
-    let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
+    let mut rows = Rows::new("s", "/w");
+    rows.user(json!("please look at it"));
+    answers(&mut rows, MODEL, "it is fine", 20_000);
+    rows.user(json!(lines("log", 4_000)));
+    answers(&mut rows, MODEL, "this is fine too", 166_000);
+    let head = rows.user(json!("and this"));
+    let tail = answers(&mut rows, MODEL, &lines("answer", 10), 166_100);
+    let segment = json!({"headUuid": head, "anchorUuid": rows.id(rows.rows.len() + 1), "tailUuid": tail});
+    compacts(&mut rows, json!({"trigger": "auto", "preTokens": 167_000, "preservedSegment": segment}));
+    let path = sandbox.session(SESSION, rows.text(), 0);
     let shown = figures(&sandbox, &path, 166_100);
     assert!(shown.iter().all(|figure| (18_000..24_000).contains(figure)), "{shown:?}");
     assert_eq!(shown, [shown[0]; 3]);
@@ -110,15 +72,15 @@ fn after_a_compaction_that_keeps_rows_the_bill_before_it_is_void() {
 fn after_a_rewind_the_bill_of_the_other_branch_is_void() {
     for other_bytes in [0, 13 << 20] {
         let sandbox = Sandbox::new();
-        let mut rows = Rows::default();
+        let mut rows = Rows::new("s", "/w");
         rows.add("file-history-snapshot", json!({"snapshot": "x".repeat(other_bytes)}));
-        rows.says("please look at it");
-        let back = rows.answers(MODEL, "it is fine", 20_000);
-        rows.says(&lines("log", 2_000));
-        rows.answers(MODEL, "this is fine too", 60_000);
+        rows.user(json!("please look at it"));
+        let back = answers(&mut rows, MODEL, "it is fine", 20_000);
+        rows.user(json!(lines("log", 2_000)));
+        answers(&mut rows, MODEL, "this is fine too", 60_000);
         rows.parent = back.into();
-        rows.says("no, at the other one");
-        let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
+        rows.user(json!("no, at the other one"));
+        let path = sandbox.session(SESSION, rows.text(), 0);
         assert_near(figures(&sandbox, &path, 60_000), 20_050);
     }
 }
@@ -127,25 +89,25 @@ fn after_a_rewind_the_bill_of_the_other_branch_is_void() {
 #[test]
 fn in_the_course_of_the_work_what_is_new_adds_to_the_last_bill() {
     let sandbox = Sandbox::new();
-    let mut rows = Rows::default();
-    rows.says("please look at it");
-    rows.answers(MODEL, "it is fine", 20_000);
-    rows.says(&lines("log", 400));
-    let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
+    let mut rows = Rows::new("s", "/w");
+    rows.user(json!("please look at it"));
+    answers(&mut rows, MODEL, "it is fine", 20_000);
+    rows.user(json!(lines("log", 400)));
+    let path = sandbox.session(SESSION, rows.text(), 0);
     assert_near(figures(&sandbox, &path, 20_000), 28_600);
 }
 
 #[test]
 fn after_a_change_of_the_model_the_bill_is_converted() {
     let sandbox = Sandbox::new();
-    let mut rows = Rows::default();
-    rows.says(&lines("log", 1_000));
+    let mut rows = Rows::new("s", "/w");
+    rows.user(json!(lines("log", 1_000)));
     // The newer model takes 1.5 times the tokens of the older one for the same texts.
-    rows.answers("claude-opus-4-6", "it is fine", 14_000);
-    rows.says("and now?");
-    rows.answers(MODEL, "still fine", 21_500);
-    rows.says("thank you");
-    let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
+    answers(&mut rows, "claude-opus-4-6", "it is fine", 14_000);
+    rows.user(json!("and now?"));
+    answers(&mut rows, MODEL, "still fine", 21_500);
+    rows.user(json!("thank you"));
+    let path = sandbox.session(SESSION, rows.text(), 0);
     assert_near(figures(&sandbox, &path, 21_500), 21_560);
 }
 
@@ -155,23 +117,20 @@ fn after_a_compaction_by_an_old_client_the_files_that_it_sends_again_count() {
     let sandbox = Sandbox::new();
     let model = "claude-opus-4-5-20251101";
     let figure = |again: bool| {
-        let mut rows = Rows { version: "2.1.14", ..Rows::default() };
-        rows.says("please look at it");
-        rows.answers(model, "it is fine", 20_000);
+        let mut rows = Rows::new("s", "/w").version("2.1.14");
+        rows.user(json!("please look at it"));
+        answers(&mut rows, model, "it is fine", 20_000);
         if again {
             let content = lines("file", 250);
             let call = json!({"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"file_path": "/w/a.rs"}});
-            rows.responds(model, call, 20_100);
+            responds(&mut rows, model, call, 20_100);
             let result = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": content});
             let shown = json!({"type": "text", "file": {"content": content, "numLines": 250, "totalLines": 250}});
             rows.add("user", json!({"message": {"role": "user", "content": [result]}, "toolUseResult": shown}));
-            rows.answers(model, "read", 24_500);
+            answers(&mut rows, model, "read", 24_500);
         }
-        rows.parent = Value::Null;
-        let metadata = json!({"trigger": "manual", "preTokens": 24_000});
-        rows.add("system", json!({"subtype": "compact_boundary", "content": "compacted", "compactMetadata": metadata}));
-        rows.add("user", json!({"isCompactSummary": true, "message": {"role": "user", "content": lines("summary", 20)}}));
-        let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
+        compacts(&mut rows, json!({"trigger": "manual", "preTokens": 24_000}));
+        let path = sandbox.session(SESSION, rows.text(), 0);
         figures(&sandbox, &path, 20_000)
     };
     let (without, with) = (figure(false), figure(true));

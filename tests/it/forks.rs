@@ -1,14 +1,11 @@
 //! Tests of `aperture fork`.
 
+use crate::rows::rows_of;
 use crate::sandbox::Sandbox;
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-
-fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
-    expected.assert_eq(&sandbox.run(arguments).all());
-}
 
 /// Forks a session and returns the id and the file of the fork.
 pub fn fork(sandbox: &Sandbox, arguments: &[&str]) -> (String, String, Value) {
@@ -18,16 +15,11 @@ pub fn fork(sandbox: &Sandbox, arguments: &[&str]) -> (String, String, Value) {
     (session.to_owned(), path, report.clone())
 }
 
-pub fn rows(path: &str) -> Vec<Value> {
-    fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
 #[test]
 fn a_fork_of_claude_code_is_a_session_of_its_own() {
     let sandbox = Sandbox::of("older-model");
     let before = sandbox.text(&["sessions", "--json"]);
-    check(
-        &sandbox,
+    sandbox.check(
         &["fork", "--at", "turn(99)"],
         expect![[r#"
             error: there is no turn 99: the session has turns 1 to 1
@@ -35,8 +27,7 @@ fn a_fork_of_claude_code_is_a_session_of_its_own() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check(
         &["pin"],
         expect![[r#"
             no pinned blocks
@@ -50,7 +41,7 @@ fn a_fork_of_claude_code_is_a_session_of_its_own() {
     let (id, path, report) = fork(&sandbox, &["--at", "turn(1)"]);
     assert_eq!(report["resume"], format!("claude --resume {id}"));
     assert!(path.ends_with(&format!("{id}.jsonl")));
-    for row in rows(&path) {
+    for row in rows_of(&path) {
         assert!(row["sessionId"].is_null() || row["sessionId"] == *id, "{row}");
         assert!(!row["type"].as_str().unwrap().starts_with("api-request"), "{row}");
     }
@@ -70,7 +61,7 @@ fn a_fork_of_codex_names_its_source() {
     let source = fs::read(&sandbox.rollouts()[0]).unwrap();
     let (id, path, report) = fork(&sandbox, &["--at", "turn(1)"]);
     assert_eq!(report["resume"], format!("codex resume {id}"));
-    let rows = rows(&path);
+    let rows = rows_of(&path);
     assert_eq!(rows[0]["payload"]["id"], *id);
     assert_eq!(rows[0]["payload"]["forked_from_id"], report["source"]);
     assert_eq!(rows.last().unwrap()["payload"]["type"], "task_complete");
@@ -99,7 +90,7 @@ fn inherited_blocks_are_forked_in_their_session() {
     let sessions = sandbox.json(&["sessions"], "aperture.sessions/2");
     assert!(!sessions["sessions"].as_array().unwrap().is_empty());
     let (_, path, _) = fork(&sandbox, &[]);
-    assert!(rows(&path).len() > 3);
+    assert!(rows_of(&path).len() > 3);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Every command that a command prints can be run as printed, in the state and in the directory in which it was printed.
 
-use crate::changing::{open_in_client, words};
-use crate::sandbox::{Outcome, Sandbox, all_or, repository, sample};
+use crate::sandbox::{Outcome, Sandbox, all_or, repository, sample, words};
 use aperture::commands::{CommandLine, definition};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -316,9 +315,7 @@ impl State {
         let words = words(line);
         let mut command = self.sandbox.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
         // The user enters it.
-        let output = command.current_dir(&self.directory).env("APERTURE_PASSPHRASE", "a passphrase").output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Outcome { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code().unwrap_or(-1) }
+        command.current_dir(&self.directory).env("APERTURE_PASSPHRASE", "a passphrase").output().unwrap().into()
     }
 
     /// Returns the command lines of this state.
@@ -457,17 +454,17 @@ fn check(state: &State) {
 /// A home with a session without changes in force, and an export of it.
 fn plain() -> Sandbox {
     let sandbox = crate::obeying::sandbox();
-    crate::changing::done(&sandbox, "archive 24");
+    sandbox.done("archive 24");
     let saved = sandbox.home.join("saved.aperture").display().to_string();
     sandbox.text(&["export", "-o", &saved]);
-    crate::changing::done(&sandbox, "undo");
+    sandbox.done("undo");
     sandbox
 }
 
 fn changed() -> Sandbox {
     let sandbox = crate::obeying::sandbox();
     for line in ["compress 16 18", "archive 24", "pin 14", "snapshot save before"] {
-        crate::changing::done(&sandbox, line);
+        sandbox.done(line);
     }
     let saved = sandbox.home.join("saved.aperture").display().to_string();
     sandbox.run(&["export", "-o", &saved]);
@@ -487,7 +484,7 @@ fn commands_printed_about_a_changed_session_run() {
 #[test]
 fn commands_printed_about_an_open_session_run() {
     let sandbox = changed();
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     check(&State::new(sandbox, "", 2));
 }
 
@@ -504,14 +501,14 @@ fn commands_printed_about_pending_commands_of_an_open_session_run() {
     let sandbox = crate::obeying::sandbox();
     crate::obeying::say(&sandbox, "@archive(16, reason: read) @compress(24, minimal) @pin(38)");
     sandbox.run(&["obey"]);
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     check(&State::new(sandbox, "", 4));
 }
 
 #[test]
 fn commands_printed_about_a_damaged_session_run() {
     let sandbox = changed();
-    let path = crate::obeying::session(&sandbox);
+    let path = sandbox.first_session();
     let text = fs::read_to_string(&path).unwrap();
     let text = text.replace("[aperture", "[apertura");
     fs::write(&path, &text[..text.len() - 40]).unwrap();

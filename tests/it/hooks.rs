@@ -1,28 +1,16 @@
 //! Tests of aperture inside a client: installation, hook answers, the status line.
 
-use crate::sandbox::{Outcome, Sandbox};
+use crate::rows::{append, rows_of};
+use crate::sandbox::{Sandbox, files_below, start_with};
 use expect_test::expect;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-
-/// Runs the program with a text on its standard input.
-pub fn given(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
-    let mut command = sandbox.command(arguments);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The program may end before it has read all input.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Outcome { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code().unwrap_or(-1) }
-}
 
 /// Returns the context that the model receives for an event; empty if there is none.
 pub fn told(sandbox: &Sandbox, event: &str, payload: &Value) -> String {
-    let outcome = given(sandbox, &["hook", event], &payload.to_string());
+    let outcome = sandbox.given(&["hook", event], &payload.to_string());
     assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{event}");
     assert!(outcome.stdout.encode_utf16().count() < 12_000, "{event}");
     match serde_json::from_str::<Value>(&outcome.stdout) {
@@ -32,13 +20,6 @@ pub fn told(sandbox: &Sandbox, event: &str, payload: &Value) -> String {
         }
         Err(_) => outcome.stdout,
     }
-}
-
-/// The session of a fixture's home.
-pub fn session(sandbox: &Sandbox, start: &str) -> PathBuf {
-    let directory = sandbox.home.join(".claude/projects").join(sandbox.slug());
-    let mut files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
-    files.find(|path| path.file_name().unwrap().to_string_lossy().starts_with(start)).unwrap()
 }
 
 /// Every file below a directory with its bytes.
@@ -238,10 +219,15 @@ fn a_link_stays_a_link_and_a_mode_stays() {
 #[test]
 fn a_resumed_session_gets_the_manifest() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let path = session(&sandbox, "11");
+    let path = sandbox.first_session();
     let text = told(&sandbox, "SessionStart", &json!({"source": "resume", "transcript_path": path}));
     assert!(text.starts_with("[CONTEXT MANIFEST — 47 blocks, 29k/1M tokens, 3% capacity]"), "{text}");
     assert!(text.contains("\naperture keeps the memory of this session."), "{text}");
+}
+
+/// Returns the last row of the model.
+fn last_answer(path: &Path) -> Value {
+    rows_of(path).into_iter().rfind(|row| row["type"] == "assistant").unwrap()
 }
 
 /// Returns a client row with the context added for an event.
@@ -266,13 +252,10 @@ fn said(number: u32, parent: &str, text: &str) -> Value {
 fn the_manifest_is_sent_once() {
     for first in ["SessionStart", "UserPromptSubmit"] {
         let sandbox = Sandbox::of("tools-and-spill");
-        let path = session(&sandbox, "11");
-        let text = fs::read_to_string(&path).unwrap();
-        let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
-        let last = rows.rfind(|row| row["type"] == "assistant").unwrap()["uuid"].as_str().unwrap().to_owned();
+        let path = sandbox.first_session();
+        let last = last_answer(&path)["uuid"].as_str().unwrap().to_owned();
         let append = |row: Value| {
-            let mut file = fs::File::options().append(true).open(&path).unwrap();
-            file.write_all(format!("{row}\n").as_bytes()).unwrap();
+            append(&path, &format!("{row}\n"));
             row["uuid"].as_str().unwrap().to_owned()
         };
         // The answer to the model's commands is part of the same context.
@@ -291,7 +274,7 @@ fn the_manifest_is_sent_once() {
 #[test]
 fn the_words_of_a_manifest_in_a_prompt_are_a_prompt() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let path = session(&sandbox, "11");
+    let path = sandbox.first_session();
     let text = fs::read_to_string(&path).unwrap();
     let last: Value =
         text.lines().rev().map(|row| serde_json::from_str(row).unwrap()).find(|row: &Value| row["type"] == "assistant").unwrap();
@@ -322,7 +305,7 @@ fn the_words_of_a_manifest_in_a_prompt_are_a_prompt() {
 #[test]
 fn a_new_session_receives_a_summary_of_the_last_one_if_enabled() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let new = session(&sandbox, "11").with_file_name("99999999-0000-4000-8000-000000000000.jsonl");
+    let new = sandbox.first_session().with_file_name("99999999-0000-4000-8000-000000000000.jsonl");
     let payload = json!({"source": "startup", "transcript_path": new});
     assert!(!told(&sandbox, "SessionStart", &payload).contains("The last session here"));
     sandbox.write("aperture.toml", "[hooks]\nhandoff = true\n");
@@ -336,7 +319,7 @@ fn a_new_session_receives_a_summary_of_the_last_one_if_enabled() {
 #[test]
 fn a_prompt_brings_what_the_user_changed() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let payload = json!({"prompt": "go on", "transcript_path": session(&sandbox, "11")});
+    let payload = json!({"prompt": "go on", "transcript_path": sandbox.first_session()});
     let first = told(&sandbox, "UserPromptSubmit", &payload);
     assert!(first.starts_with("[CONTEXT MANIFEST") && !first.contains("User has"), "{first}");
     assert!(first.contains("Current task: \"go on\""), "{first}");
@@ -363,29 +346,18 @@ fn a_prompt_brings_what_the_user_changed() {
     assert_eq!(changes(), 1);
 }
 
-/// Registers a session as open in a client with this process id; without one, nobody has it open.
-fn open_in_client(sandbox: &Sandbox, process: Option<u32>) {
-    let registry = sandbox.home.join(".claude/sessions");
-    let _ = fs::remove_dir_all(&registry);
-    fs::create_dir_all(&registry).unwrap();
-    if let Some(process) = process {
-        let entry = json!({"pid": process, "sessionId": "11111111-1111-4111-8111-111111111111"});
-        fs::write(registry.join(format!("{process}.json")), entry.to_string()).unwrap();
-    }
-}
-
 #[test]
 fn a_live_change_is_told_as_pending_until_the_client_reads_the_file() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let path = session(&sandbox, "11");
+    let path = sandbox.first_session();
     let payload = json!({"prompt": "go on", "transcript_path": path});
     let prompt = || told(&sandbox, "UserPromptSubmit", &payload);
-    let line = || given(&sandbox, &["statusline"], &payload.to_string()).all();
+    let line = || sandbox.given(&["statusline"], &payload.to_string()).all();
     assert!(prompt().starts_with("[CONTEXT MANIFEST"));
     let status = || sandbox.text(&["status", "--window", "50k"]);
     let next = "aperture compress --preset balanced -s 11111111 --window=50000";
     assert!(status().contains(&format!("{next}\n")));
-    open_in_client(&sandbox, Some(std::process::id()));
+    sandbox.open_in_client();
     let status = status();
     assert!(status.contains(&format!("{next} --live\n")), "refused without it: {status}");
     let said = sandbox.text(&["compress", "16", "--level", "minimal", "--live"]);
@@ -415,8 +387,8 @@ fn a_live_change_is_told_as_pending_until_the_client_reads_the_file() {
     assert_eq!(sandbox.json(&["status"], "aperture.status/2")["pending"], Value::Null);
     // Once the model has answered, it is not told again, also not after the next resume.
     let text = fs::read_to_string(&path).unwrap();
-    let last = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()).rfind(|row| row["type"] == "assistant");
-    let mut asks = said_at(8, last.unwrap()["uuid"].as_str().unwrap(), "2026-11-22T00:00:00.001Z");
+    let last = last_answer(&path);
+    let mut asks = said_at(8, last["uuid"].as_str().unwrap(), "2026-11-22T00:00:00.001Z");
     asks["type"] = json!("user");
     asks["message"] = json!({"role": "user", "content": "go on"});
     let answer = said_at(9, asks["uuid"].as_str().unwrap(), "2026-11-22T00:00:00.002Z");
@@ -435,11 +407,11 @@ fn said_at(number: u32, parent: &str, time: &str) -> Value {
 #[test]
 fn a_change_is_loaded_by_a_new_process_and_an_undo_of_it_is_pending_too() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let path = session(&sandbox, "11");
+    let path = sandbox.first_session();
     let payload = json!({"prompt": "go on", "transcript_path": path});
     let prompt = || told(&sandbox, "UserPromptSubmit", &payload);
     prompt();
-    open_in_client(&sandbox, Some(std::process::id()));
+    sandbox.open_in_client();
     sandbox.text(&["compress", "16", "--level", "minimal", "--live"]);
     sandbox.text(&["undo", "--live"]);
     assert_eq!(prompt(), "", "both together change nothing");
@@ -447,22 +419,23 @@ fn a_change_is_loaded_by_a_new_process_and_an_undo_of_it_is_pending_too() {
     sandbox.text(&["redo", "--live"]);
     assert!(prompt().contains("takes effect after /resume"), "{}", prompt());
     // The client was restarted; its hooks did not run.
-    open_in_client(&sandbox, Some(1));
+    fs::remove_dir_all(sandbox.open_in_client()).unwrap();
+    sandbox.open_in(1);
     assert!(prompt().starts_with("These changes of your memory of this session are now in effect:"), "{}", prompt());
     sandbox.text(&["undo", "--live"]);
     let told = prompt();
     assert!(told.contains("takes effect after /resume") && told.contains("- restored #16"), "{told}");
-    let line = given(&sandbox, &["statusline"], &payload.to_string()).stdout;
+    let line = sandbox.given(&["statusline"], &payload.to_string()).stdout;
     assert!(line.contains("/resume: +9.8k"), "{line}");
-    open_in_client(&sandbox, None);
-    let line = given(&sandbox, &["statusline"], &payload.to_string()).stdout;
+    fs::remove_dir_all(sandbox.open_in(1)).unwrap();
+    let line = sandbox.given(&["statusline"], &payload.to_string()).stdout;
     assert!(!line.contains("/resume"), "{line}");
 }
 
 #[test]
 fn a_compaction_is_asked_for_names_and_not_for_texts() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let path = session(&sandbox, "11");
+    let path = sandbox.first_session();
     sandbox.text(&["pin", "16"]);
     sandbox.text(&["pin", "24"]);
     expect![[r#"
@@ -473,8 +446,8 @@ fn a_compaction_is_asked_for_names_and_not_for_texts() {
     .assert_eq(&told(&sandbox, "PreCompact", &json!({"trigger": "auto", "transcript_path": path})));
     // The client has compacted, and kept block 24 in a file that it read again.
     let text = fs::read_to_string(&path).unwrap();
-    let last = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()).rfind(|row| row["type"] == "assistant");
-    let last = last.unwrap()["uuid"].as_str().unwrap().to_owned();
+    let last = last_answer(&path);
+    let last = last["uuid"].as_str().unwrap().to_owned();
     let mut boundary = said_at(20, &last, "2026-11-21T23:53:00.000Z");
     boundary["type"] = json!("system");
     boundary["subtype"] = json!("compact_boundary");
@@ -508,7 +481,7 @@ fn a_compaction_is_asked_for_names_and_not_for_texts() {
 #[test]
 fn pinned_blocks_outlive_a_compaction() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let path = session(&sandbox, "11");
+    let path = sandbox.first_session();
     sandbox.text(&["pin", "24"]);
     let before = told(&sandbox, "PreCompact", &json!({"trigger": "auto", "transcript_path": path}));
     assert!(before.starts_with("The user pinned these blocks.") && before.contains("- #24 Bash grep -n NEEDLE"), "{before}");
@@ -522,7 +495,7 @@ fn pinned_blocks_outlive_a_compaction() {
 fn an_answer_is_cut_where_the_client_would_cut_it() {
     let sandbox = Sandbox::of("tools-and-spill");
     // The result of a tool that the client does not call again by itself.
-    let path = session(&sandbox, "11");
+    let path = sandbox.first_session();
     let text = fs::read_to_string(&path).unwrap().replace("\"name\":\"Read\"", "\"name\":\"Fetch\"");
     fs::write(&path, text).unwrap();
     sandbox.text(&["pin", "16"]);
@@ -537,10 +510,10 @@ fn a_long_result_is_trimmed_where_that_is_wanted() {
     let sandbox = Sandbox::new();
     let long: String = (0..3000).map(|line| format!("{line}: nothing of note in item_{line}\n")).collect();
     let bash = json!({"session_id": "9999aaaa-1", "tool_name": "Bash", "tool_use_id": "toolu_1/../x", "tool_response": {"stdout": long, "stderr": "", "interrupted": false}});
-    assert_eq!(given(&sandbox, &["hook", "PostToolUse"], &bash.to_string()).stdout, "", "off by default");
+    assert_eq!(sandbox.given(&["hook", "PostToolUse"], &bash.to_string()).stdout, "", "off by default");
     sandbox.write("aperture.toml", "[hooks]\nreduce_results = true\n[protect]\ntools = ['mcp__keep__*']\n");
     let answer = |payload: &Value| {
-        let outcome = given(&sandbox, &["hook", "PostToolUse"], &payload.to_string());
+        let outcome = sandbox.given(&["hook", "PostToolUse"], &payload.to_string());
         assert_eq!((outcome.code, &*outcome.stderr), (0, ""));
         serde_json::from_str::<Value>(&outcome.stdout)
             .ok()
@@ -571,9 +544,7 @@ fn a_long_result_is_trimmed_where_that_is_wanted() {
     };
     assert_eq!(results().len(), 3, "each text has a file of its own: {:?}", results());
     // The session never existed.
-    let mut files = Vec::new();
-    crate::window::files(&sandbox.home.join(".aperture/results"), &mut files);
-    for file in files {
+    for file in files_below(&sandbox.home.join(".aperture/results")) {
         fs::File::options().append(true).open(file).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
     }
     let left = sandbox.text(&["gc", "--older-than", "0d", "--yes"]);
@@ -602,38 +573,36 @@ fn no_hook_ever_fails() {
     ];
     for event in events {
         for input in inputs {
-            let outcome = given(&sandbox, &["hook", event], input);
+            let outcome = sandbox.given(&["hook", event], input);
             assert_eq!(outcome.code, 0, "{event} {}", &input[..input.len().min(40)]);
             assert!(outcome.stderr.lines().count() <= 1, "{event}: {}", outcome.stderr);
         }
     }
-    assert_eq!(given(&sandbox, &["hook"], "").code, 0);
-    assert_eq!(given(&sandbox, &["statusline", "too much"], "").code, 0);
+    assert_eq!(sandbox.given(&["hook"], "").code, 0);
+    assert_eq!(sandbox.given(&["statusline", "too much"], "").code, 0);
     // Neither invalid settings nor a store that cannot be created cause a failure.
-    let resumed = json!({"source": "resume", "transcript_path": session(&sandbox, "11")}).to_string();
+    let resumed = json!({"source": "resume", "transcript_path": sandbox.first_session()}).to_string();
     fs::write(sandbox.home.join("taken"), "").unwrap();
     let mut command = sandbox.command(&["hook", "PreCompact"]);
-    let mut child = command.env("APERTURE_HOME", sandbox.home.join("taken")).stdin(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(resumed.as_bytes()).unwrap();
+    let mut child = start_with(command.env("APERTURE_HOME", sandbox.home.join("taken")), &resumed);
     assert_eq!(child.wait().unwrap().code(), Some(0));
     sandbox.write("aperture.toml", "nonsense = [");
-    assert_eq!(given(&sandbox, &["--json", "hook", "SessionStart"], &resumed).code, 0);
+    assert_eq!(sandbox.given(&["--json", "hook", "SessionStart"], &resumed).code, 0);
 }
 
 /// JavaScript writes half an emoji as an escape that is no text; neither that nor a value of another type is the end of an event.
 #[test]
 fn an_event_with_half_an_emoji_is_handled() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let path = session(&sandbox, "11");
+    let path = sandbox.first_session();
     sandbox.write("aperture.toml", "[model]\narchive = 'approve'\n");
     let text = fs::read_to_string(&path).unwrap();
-    let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
-    let last = rows.rfind(|row| row["type"] == "assistant").unwrap();
+    let last = last_answer(&path);
     let asks = said(1, last["uuid"].as_str().unwrap(), "@archive(16)\nHALF").to_string().replace("HALF", r"\ud83d");
     fs::write(&path, format!("{text}{asks}\n")).unwrap();
     let handled = |event: &str, more: &str| {
         let payload = format!(r#"{{"transcript_path":{},"source":7,"\udc00":["\ud83d"]{more}}}"#, json!(path));
-        let outcome = given(&sandbox, &["hook", event], &payload);
+        let outcome = sandbox.given(&["hook", event], &payload);
         assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{event} {more}");
     };
     for _ in 0..2 {
@@ -645,15 +614,15 @@ fn an_event_with_half_an_emoji_is_handled() {
         r#"{{"context_window":{{"context_window_size":200000,"total_input_tokens":"\ud83d"}},"model":[],"transcript_path":{}}}"#,
         json!(path)
     );
-    let line = given(&sandbox, &["statusline"], &payload).stdout;
+    let line = sandbox.given(&["statusline"], &payload).stdout;
     assert!(line.contains("/200k") && line.contains("1 waiting"), "{line}");
 }
 
 #[test]
 fn the_status_line() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let path = session(&sandbox, "11");
-    let line = |payload: &Value| given(&sandbox, &["statusline"], &payload.to_string()).all();
+    let path = sandbox.first_session();
+    let line = |payload: &Value| sandbox.given(&["statusline"], &payload.to_string()).all();
     let window = json!({"total_input_tokens": 142_000, "context_window_size": 200_000});
     expect![[r#"
         ▓▓░░░░░░ 29k/200k 14 % · 138k free
@@ -669,15 +638,13 @@ fn the_status_line() {
     expect!["exit code 0\n"].assert_eq(&line(&json!(null)));
     // The status line of the client may have colours, although it is not a terminal.
     let mut command = sandbox.command(&["statusline"]);
-    let mut child = command.env_remove("NO_COLOR").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(json!({"context_window": window}).to_string().as_bytes()).unwrap();
+    let child = start_with(command.env_remove("NO_COLOR"), &json!({"context_window": window}).to_string());
     let colored = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
     assert!(colored.starts_with("\u{1b}[") && colored.contains("142k/200k"), "{colored:?}");
     // Pending commands are counted in the longest session too.
     sandbox.write("aperture.toml", "[model]\narchive = 'approve'\n");
     let text = fs::read_to_string(&path).unwrap();
-    let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
-    let last = rows.rfind(|row| row["type"] == "assistant").unwrap();
+    let last = last_answer(&path);
     let asks = said(1, last["uuid"].as_str().unwrap(), "@archive(16)");
     fs::write(&path, format!("{text}{asks}\n")).unwrap();
     told(&sandbox, "Stop", &json!({"transcript_path": path}));
@@ -694,7 +661,7 @@ fn the_status_line() {
 #[test]
 fn a_cold_resume_has_a_price() {
     let sandbox = Sandbox::of("older-model");
-    let path = session(&sandbox, "77777777");
+    let path = sandbox.first_session();
     // A window of 180k tokens, answered long ago.
     let text = fs::read_to_string(&path).unwrap();
     let bill = |line: &str| {
@@ -707,7 +674,7 @@ fn a_cold_resume_has_a_price() {
     fs::write(&path, text.lines().map(bill).collect::<String>()).unwrap();
     let ask = |event: &str, source: &str| {
         let payload = json!({"source": source, "transcript_path": path, "prompt": "go on"});
-        let outcome = given(&sandbox, &["hook", event], &payload.to_string());
+        let outcome = sandbox.given(&["hook", event], &payload.to_string());
         assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{event}");
         serde_json::from_str::<Value>(&outcome.stdout).unwrap_or_default()
     };

@@ -1,6 +1,7 @@
 //! What no rule shortens: instructions, reminders of a client, texts of hooks and of aperture. And what `--stale` shortens: stale blocks.
 
-use crate::changing::{done, json, run};
+use crate::changing::json;
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, sample};
 use serde_json::{Value, json};
 
@@ -15,62 +16,44 @@ const GUIDES: [&str; 9] =
 
 /// A session of Claude Code with every kind of guide in its old part, and results that are stale, referenced and active.
 fn session() -> String {
-    let mut rows: Vec<Value> = Vec::new();
-    let mut add = |kind: &str, mut body: Value| {
-        let (number, parent) = (rows.len(), rows.last().map_or(Value::Null, |row| row["uuid"].clone()));
-        let row = body.as_object_mut().unwrap();
-        row.insert("type".into(), kind.into());
-        row.insert("parentUuid".into(), parent);
-        row.insert("uuid".into(), format!("{number:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa").into());
-        row.insert("timestamp".into(), format!("2026-11-21T10:{:02}:{:02}.000Z", number / 60, number % 60).into());
-        for (key, value) in [("sessionId", "s"), ("version", "2.1.330"), ("cwd", "/w")] {
-            row.insert(key.into(), value.into());
-        }
-        rows.push(body);
-    };
-    let user = |content: Value| json!({ "message": { "role": "user", "content": content } });
+    let mut rows = Rows::new("s", "/w");
     let reminder = |text: &str| format!("<system-reminder>\n{text}\n</system-reminder>");
     let attachment = |kind: &str, word: &str| {
         let rendered = json!([{ "content": reminder(&guide(word)) }]);
         json!({ "attachment": { "type": kind, "content": guide(word) }, "rendered": rendered, "renderedRole": "system" })
     };
     let mut step = 0;
-    let mut call = |add: &mut dyn FnMut(&str, Value), name: &str, input: Value, result: String| {
+    let mut call = |rows: &mut Rows, name: &str, input: Value, result: String| {
         step += 1;
         let usage = json!({ "input_tokens": 10, "cache_creation_input_tokens": 1_500, "cache_read_input_tokens": 9_000 + step * 1_500, "output_tokens": 60 });
         let call = json!({ "type": "tool_use", "id": format!("toolu_{step}"), "name": name, "input": input });
-        add(
-            "assistant",
-            json!({ "requestId": format!("req_{step}"), "message": { "id": format!("msg_{step}"), "type": "message", "role": "assistant", "model": "claude-sonnet-4-6", "content": [call], "stop_reason": "tool_use", "usage": usage } }),
-        );
-        let result = json!([{ "type": "tool_result", "tool_use_id": format!("toolu_{step}"), "content": result }]);
-        add("user", json!({ "message": { "role": "user", "content": result } }));
+        rows.model("claude-sonnet-4-6", &format!("msg_{step}"), json!([call]), usage);
+        rows.user(json!([{ "type": "tool_result", "tool_use_id": format!("toolu_{step}"), "content": result }]));
     };
     let log = |part: usize| -> String {
         (0..60).map(|line| format!("log {part} line {line}: nothing of note in part_{part}_{line}\n")).collect()
     };
-    add("user", user("please repair the shop".into()));
-    add("attachment", attachment("environment", "environment"));
-    call(&mut add, "Bash", json!({ "command": "ls" }), "shop\n".to_owned());
-    add("attachment", attachment("hook_additional_context", "hook"));
-    add("attachment", attachment("aperture_note", "aperturenote"));
-    let mut skill = user(json!([{ "type": "text", "text": guide("skill") }]));
-    skill["isMeta"] = true.into();
-    add("user", skill);
-    add("user", user(json!([{ "type": "text", "text": reminder(&guide("reminder")) }])));
+    rows.user("please repair the shop".into());
+    rows.add("attachment", attachment("environment", "environment"));
+    call(&mut rows, "Bash", json!({ "command": "ls" }), "shop\n".to_owned());
+    rows.add("attachment", attachment("hook_additional_context", "hook"));
+    rows.add("attachment", attachment("aperture_note", "aperturenote"));
+    rows.user(json!([{ "type": "text", "text": guide("skill") }]));
+    rows.rows.last_mut().unwrap()["isMeta"] = true.into();
+    rows.user(json!([{ "type": "text", "text": reminder(&guide("reminder")) }]));
     let hook = format!("<user-prompt-submit-hook>\n{}</user-prompt-submit-hook>", guide("prompthook"));
-    add("user", user(json!([{ "type": "text", "text": hook }])));
-    call(&mut add, "Read", json!({ "file_path": "/w/CLAUDE.md" }), guide("claudemd"));
-    call(&mut add, "Bash", json!({ "command": "cat /w/skills/mend/SKILL.md" }), guide("skillfile"));
-    call(&mut add, "Read", json!({ "file_path": "/w/old.log" }), format!("{}\n{}", log(0), reminder(&guide("inside"))));
+    rows.user(json!([{ "type": "text", "text": hook }]));
+    call(&mut rows, "Read", json!({ "file_path": "/w/CLAUDE.md" }), guide("claudemd"));
+    call(&mut rows, "Bash", json!({ "command": "cat /w/skills/mend/SKILL.md" }), guide("skillfile"));
+    call(&mut rows, "Read", json!({ "file_path": "/w/old.log" }), format!("{}\n{}", log(0), reminder(&guide("inside"))));
     for turn in 1..=20 {
-        add("user", user(format!("now part {turn}").into()));
-        call(&mut add, "Bash", json!({ "command": format!("cat part_{turn}.log") }), log(turn));
+        rows.user(format!("now part {turn}").into());
+        call(&mut rows, "Bash", json!({ "command": format!("cat part_{turn}.log") }), log(turn));
         // A name of each second result is used again and again.
         let used = format!("grep part_{}_7 part_{}_9 notes", turn / 2 * 2, turn / 2 * 2);
-        call(&mut add, "Bash", json!({ "command": used }), format!("notes: part {turn}\n"));
+        call(&mut rows, "Bash", json!({ "command": used }), format!("notes: part {turn}\n"));
     }
-    rows.iter().map(|row| format!("{row}\n")).collect()
+    rows.text()
 }
 
 /// A home with that session.
@@ -157,13 +140,13 @@ fn instructions_are_shortened_if_a_person_names_their_number() {
     let blocks = json(&sandbox, "blocks all", "blocks");
     let is_skill = |block: &&Value| block["preview"].as_str().unwrap().starts_with("Rule 0 of skill:");
     let number = blocks["blocks"].as_array().unwrap().iter().find(is_skill).unwrap()["number"].as_u64().unwrap();
-    done(&sandbox, &format!("compress {number} --level minimal"));
+    sandbox.done(&format!("compress {number} --level minimal"));
     assert_eq!(lost(&sandbox), ["skill"]);
 }
 
 #[test]
 fn a_selection_reports_the_instructions_that_it_skips() {
-    let report = run(&sandbox(), "compress all --level minimal").all();
+    let report = sandbox().enter("compress all --level minimal").all();
     assert!(report.contains("instructions: only by number"), "{report}");
 }
 
@@ -176,7 +159,7 @@ fn a_change_that_saves_under_one_percent_needs_force() {
     sandbox.write("aperture.toml", format!("[budget]\ntokens = {}\n", total - 100.0));
     let line = "compress --over-budget".to_owned();
     for line in [line.clone(), format!("{line} --dry-run")] {
-        let outcome = run(&sandbox, &line);
+        let outcome = sandbox.enter(&line);
         assert_eq!(outcome.code, 0, "{line}");
         assert!(outcome.stdout.starts_with("nothing to do: it would save "), "{}", outcome.all());
         assert!(outcome.stdout.contains(" % of the window; to do it anyway: --force\n"), "{}", outcome.all());
@@ -189,6 +172,6 @@ fn a_change_that_saves_under_one_percent_needs_force() {
         let change = json(&sandbox, &line, "change");
         assert_eq!(change["withheld"], false, "{line}");
         assert_ne!(change["operation"], Value::Null, "{line}");
-        done(&sandbox, "undo");
+        sandbox.done("undo");
     }
 }

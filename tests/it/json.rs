@@ -1,8 +1,8 @@
 //! The JSON contract: `docs/json.md` is generated from the JSON types, and the output of the commands has its keys.
 
-use crate::hooks::given;
 #[cfg(feature = "proxy")]
 use crate::network;
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, all_or, skipped};
 use crate::watch::Watching;
 use crate::{fresh, obeying};
@@ -439,7 +439,7 @@ fn memories(coverage: &mut Coverage) {
 fn keeping(coverage: &mut Coverage) {
     let sandbox = obeying::sandbox();
     coverage.run(&sandbox, &["archive 8..10"]);
-    let file = obeying::session(&sandbox);
+    let file = sandbox.first_session();
     let changed = fs::read_to_string(&file).unwrap().replacen("archived", "ARCHIVED", 1);
     fs::write(&file, changed).unwrap();
     coverage.run(&sandbox, &["verify"]);
@@ -451,7 +451,7 @@ fn keeping(coverage: &mut Coverage) {
 fn kept(coverage: &mut Coverage) {
     let sandbox = obeying::sandbox();
     coverage.run(&sandbox, &["keep --all"]);
-    let file = obeying::session(&sandbox);
+    let file = sandbox.first_session();
     let id = file.file_stem().unwrap().to_string_lossy().into_owned();
     fs::remove_file(&file).unwrap();
     coverage.run(&sandbox, &["sessions", "keep list", &format!("keep restore {id}"), &format!("keep forget {id}")]);
@@ -465,50 +465,27 @@ fn blamed(coverage: &mut Coverage) {
 
 /// Summarizes turns with each outcome.
 fn outcomes(coverage: &mut Coverage) {
-    let call = |number: usize, tool: &str, input: Value| {
-        json!({"type": "assistant", "message": {"id": format!("m{number}"), "role": "assistant", "model": "claude-opus-4-8",
-            "content": [{"type": "tool_use", "id": format!("t{number}"), "name": tool, "input": input}]}})
-    };
-    let result = |number: usize, content: &str, error: bool| {
-        json!({"type": "user", "message": {"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": format!("t{number}"), "content": content, "is_error": error}]}})
-    };
-    let prompt = |text: &str| json!({"type": "user", "message": {"role": "user", "content": text}});
-    let answer = |number: usize, text: &str| {
-        json!({"type": "assistant", "message": {"id": format!("m{number}"), "role": "assistant", "model": "claude-opus-4-8",
-            "content": [{"type": "text", "text": text}]}})
-    };
-    let bash = |number: usize, command: &str, output: &str, error: bool| {
-        [call(number, "Bash", json!({"command": command})), result(number, output, error)]
-    };
-    let mut rows = vec![prompt("From now on, run the tests.")];
-    rows.extend(bash(1, "cargo test", "test result: FAILED. 3 passed; 1 failed; 0 ignored", false));
-    rows.push(prompt("commit it"));
-    rows.extend(bash(2, "git commit -m totals", "[main 1a2b3c4] totals", false));
-    rows.push(prompt("build it"));
-    rows.extend(bash(3, "cargo build", "error: expected a semicolon", true));
-    rows.extend(bash(4, "cargo build", "finished the build", false));
-    rows.push(prompt("look it up"));
-    rows.extend(bash(5, "cat missing.txt", "cat: missing.txt: no such file or directory", true));
-    rows.push(prompt("change it"));
-    rows.push(call(6, "Edit", json!({"file_path": "/home/dev/shop/a.rs", "old_string": "a", "new_string": "b"})));
-    rows.push(result(6, "The file /home/dev/shop/a.rs has been updated.", false));
-    rows.push(prompt("which one?"));
-    rows.push(answer(7, "There are two of them. Do you want the first one?"));
-    rows.push(prompt("the first"));
-    rows.push(answer(8, "The first one is in use."));
-    rows.push(prompt("[Request interrupted by user]"));
-    rows.push(prompt("and now?"));
+    let mut rows = Rows::default();
+    rows.prompt("From now on, run the tests.");
+    rows.call("Bash", json!({"command": "cargo test"}), "test result: FAILED. 3 passed; 1 failed; 0 ignored");
+    rows.prompt("commit it");
+    rows.call("Bash", json!({"command": "git commit -m totals"}), "[main 1a2b3c4] totals");
+    rows.prompt("build it");
+    rows.failed_call("Bash", json!({"command": "cargo build"}), "error: expected a semicolon");
+    rows.call("Bash", json!({"command": "cargo build"}), "finished the build");
+    rows.prompt("look it up");
+    rows.failed_call("Bash", json!({"command": "cat missing.txt"}), "cat: missing.txt: no such file or directory");
+    rows.prompt("change it");
+    let edit = json!({"file_path": "/home/dev/shop/a.rs", "old_string": "a", "new_string": "b"});
+    rows.call("Edit", edit, "The file /home/dev/shop/a.rs has been updated.");
+    rows.prompt("which one?");
+    rows.answer("There are two of them. Do you want the first one?");
+    rows.prompt("the first");
+    rows.answer("The first one is in use.");
+    rows.prompt("[Request interrupted by user]");
+    rows.prompt("and now?");
     let sandbox = Sandbox::new();
-    let mut text = String::new();
-    for (number, mut row) in rows.into_iter().enumerate() {
-        row["uuid"] = json!(format!("u{number}"));
-        row["parentUuid"] = number.checked_sub(1).map_or(Value::Null, |before| json!(format!("u{before}")));
-        row["sessionId"] = json!("abc1");
-        row["timestamp"] = json!(format!("2026-11-21T21:{number:02}:00.000Z"));
-        text.push_str(&format!("{row}\n"));
-    }
-    sandbox.session("abc1", text, 0);
+    sandbox.session("abc1", rows.text(), 0);
     coverage.run(&sandbox, &["summary", "summary --turn 1", "summary --turns", "manifest"]);
     let sandbox = Sandbox::new();
     crate::keeping::session_with_documents(&sandbox);
@@ -519,17 +496,17 @@ fn outcomes(coverage: &mut Coverage) {
 fn client(coverage: &mut Coverage) {
     let sandbox = obeying::sandbox();
     sandbox.write("aperture.toml", "[hooks]\nreduce_results = true\n");
-    let path = obeying::session(&sandbox);
+    let path = sandbox.first_session();
     let resumed = json!({"source": "resume", "transcript_path": path}).to_string();
-    coverage.add(&given(&sandbox, &["hook", "SessionStart", "--json"], &resumed).stdout);
+    coverage.add(&sandbox.given(&["hook", "SessionStart", "--json"], &resumed).stdout);
     let long: String = (0..3000).map(|line| format!("{line}: nothing of note in item_{line}\n")).collect();
     let bash = json!({"tool_name": "Bash", "tool_use_id": "t1", "tool_response": {"stdout": long, "stderr": ""}});
-    coverage.add(&given(&sandbox, &["hook", "PostToolUse", "--json"], &bash.to_string()).stdout);
+    coverage.add(&sandbox.given(&["hook", "PostToolUse", "--json"], &bash.to_string()).stdout);
     let status = json!({"transcript_path": path}).to_string();
-    coverage.add(&given(&sandbox, &["statusline", "--json"], &status).stdout);
-    obeying::open_in_client(&sandbox);
+    coverage.add(&sandbox.given(&["statusline", "--json"], &status).stdout);
+    sandbox.open_in_client();
     sandbox.text(&["compress", "16", "--live"]);
-    coverage.add(&given(&sandbox, &["statusline", "--json"], &status).stdout);
+    coverage.add(&sandbox.given(&["statusline", "--json"], &status).stdout);
     coverage.add(&sandbox.run(&["status", "--json"]).stdout);
 }
 
@@ -622,7 +599,7 @@ fn watched(coverage: &mut Coverage) {
     // No store can be made where there is a file.
     let sandbox = obeying::sandbox();
     fs::write(sandbox.home.join(".aperture"), "").unwrap();
-    let file = obeying::session(&sandbox);
+    let file = sandbox.first_session();
     let mut watching = Watching::new(&sandbox, &["--apply-policy", "--json", "--window", "40k"]);
     watching.until("policy_refused");
     fs::write(&file, PROMPT).unwrap();

@@ -1,8 +1,8 @@
 //! Tests of store maintenance: verify, gc, export and import.
 
-use crate::changing::{done, json};
+use crate::changing::json;
 use crate::sandbox::Sandbox;
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use rusqlite::Connection;
 use std::fs;
 use std::path::PathBuf;
@@ -25,38 +25,14 @@ fn archived() -> Sandbox {
 
 fn untouched() -> Sandbox {
     let sandbox = Sandbox::of("tools-and-spill").columns(100);
-    let session = session(&sandbox);
+    let session = sandbox.session_file(ID);
     // Only the session itself: which one is the newest must not depend on the copy.
     fs::remove_dir_all(session.with_extension("")).unwrap();
     sandbox
 }
 
-fn session(sandbox: &Sandbox) -> PathBuf {
-    sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{ID}.jsonl"))
-}
-
 fn store(sandbox: &Sandbox) -> Connection {
     Connection::open(sandbox.home.join(".aperture/store.db")).unwrap()
-}
-
-/// Checks the output of a command. Sizes depend on libraries, so they are omitted.
-fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
-    let said = sandbox.run(arguments).all();
-    let mut text = String::new();
-    for line in said.split_inclusive('\n') {
-        let words: Vec<&str> = line.split(' ').collect();
-        let unit = |word: Option<&&str>| {
-            word.is_some_and(|word| ["B", "kB", "MB"].contains(&word.trim_matches(['(', ')', ',', ':', ';', '\n'])))
-        };
-        let number = |word: &str| word.trim_start_matches('(').starts_with(|c: char| c.is_ascii_digit());
-        let sizes = words.iter().enumerate().map(|(place, word)| match number(word) && unit(words.get(place + 1)) {
-            true if word.starts_with('(') => "(N",
-            true => "N",
-            false => word,
-        });
-        text.push_str(&sizes.collect::<Vec<_>>().join(" "));
-    }
-    expected.assert_eq(&text);
 }
 
 /// A session of which three blocks are archived.
@@ -69,8 +45,7 @@ fn archived_three() -> Sandbox {
 #[test]
 fn verify_holds_the_log_against_the_file() {
     let sandbox = untouched();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify"],
         expect![[r#"
         no session was changed: nothing to verify
@@ -78,8 +53,7 @@ fn verify_holds_the_log_against_the_file() {
     "#]],
     );
     sandbox.text(&["archive", "8..10"]);
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -87,8 +61,7 @@ fn verify_holds_the_log_against_the_file() {
         exit code 0
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "agent"],
         expect![[r#"
             error: no session id starts with 'agent', and no such file exists
@@ -96,11 +69,10 @@ fn verify_holds_the_log_against_the_file() {
             exit code 1
         "#]],
     );
-    let file = session(&sandbox);
+    let file = sandbox.session_file(ID);
     let left = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{left}{APPENDED}")).unwrap();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "1111"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -113,12 +85,11 @@ fn verify_holds_the_log_against_the_file() {
 #[test]
 fn verify_lists_what_another_program_changed() {
     let sandbox = archived_three();
-    let file = session(&sandbox);
+    let file = sandbox.session_file(ID);
     let left = fs::read_to_string(&file).unwrap();
     let place = left.find("archived").unwrap();
     fs::write(&file, format!("{}ARCHIVED{}", &left[..place], &left[place + 8..])).unwrap();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -131,8 +102,7 @@ fn verify_lists_what_another_program_changed() {
     );
     let whole: Vec<&str> = left.split_inclusive('\n').filter(|line| !line.contains("archived")).collect();
     fs::write(&file, whole.concat()).unwrap();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify"],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -151,8 +121,7 @@ fn verify_lists_what_another_program_changed() {
 fn verify_reports_a_missing_file() {
     let sandbox = archived_three();
     sandbox.text(&["undo"]);
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "--all"],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -160,9 +129,8 @@ fn verify_reports_a_missing_file() {
             exit code 0
         "#]],
     );
-    fs::remove_file(session(&sandbox)).unwrap();
-    check(
-        &sandbox,
+    fs::remove_file(sandbox.session_file(ID)).unwrap();
+    sandbox.check_without_sizes(
         &["verify", "--all"],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -171,8 +139,7 @@ fn verify_reports_a_missing_file() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "1111"],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -181,9 +148,7 @@ fn verify_reports_a_missing_file() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
-        &["verify", "2222"],
+    sandbox.check_without_sizes(&["verify", "2222"],
         expect![[r#"
             error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions, HOME/.local/share/opencode/opencode.db, HOME/.gemini/tmp
             hint: run one of the clients once (aperture help clients), or name a file: aperture status FILE.jsonl
@@ -195,7 +160,7 @@ fn verify_reports_a_missing_file() {
 #[test]
 fn verify_proves_that_undo_gives_back_the_original() {
     let sandbox = untouched();
-    let original = fs::read(session(&sandbox)).unwrap();
+    let original = fs::read(sandbox.session_file(ID)).unwrap();
     for blocks in ["16", "19", "24..38"] {
         sandbox.text(&["archive", blocks]);
         let report = sandbox.json(&["verify"], "aperture.verify/1");
@@ -204,7 +169,7 @@ fn verify_proves_that_undo_gives_back_the_original() {
     for _ in 0..3 {
         sandbox.text(&["undo"]);
     }
-    assert!(fs::read(session(&sandbox)).unwrap() == original);
+    assert!(fs::read(sandbox.session_file(ID)).unwrap() == original);
     let report = sandbox.json(&["verify"], "aperture.verify/1");
     assert_eq!(report["sessions"][0]["way_back"], "nothing");
 }
@@ -217,9 +182,8 @@ fn verify_writes_nothing() {
         let store = store(sandbox);
         store.query_row("SELECT group_concat(state) FROM operations", [], |row| row.get::<_, String>(0)).unwrap()
     };
-    let before = (all(&sandbox), fs::read(session(&sandbox)).unwrap());
-    check(
-        &sandbox,
+    let before = (all(&sandbox), fs::read(sandbox.session_file(ID)).unwrap());
+    sandbox.check_without_sizes(
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -228,7 +192,7 @@ fn verify_writes_nothing() {
         exit code 0
     "#]],
     );
-    assert!((all(&sandbox), fs::read(session(&sandbox)).unwrap()) == before);
+    assert!((all(&sandbox), fs::read(sandbox.session_file(ID)).unwrap()) == before);
 }
 
 #[test]
@@ -237,8 +201,7 @@ fn verify_finds_what_is_wrong_in_the_store() {
     store(&sandbox)
         .execute("DELETE FROM originals WHERE address = (SELECT before FROM edits WHERE slot = 'content:0' LIMIT 1)", [])
         .unwrap();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify"],
         expect![[r#"
             store       ok  1 session, 8 originals (N kB), N kB on the disk
@@ -270,8 +233,7 @@ fn verify_finds_what_is_wrong_in_the_store() {
 #[test]
 fn gc_lists_and_deletes_only_with_yes() {
     let sandbox = archived();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--gone"],
         expect![[r#"
             nothing to delete
@@ -279,16 +241,14 @@ fn gc_lists_and_deletes_only_with_yes() {
         "#]],
     );
     sandbox.text(&["undo"]);
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc"],
         expect![[r#"
             nothing to delete
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d"],
         expect![[r#"
             11111111    now    2 operations: everything was undone
@@ -297,8 +257,7 @@ fn gc_lists_and_deletes_only_with_yes() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--dry-run"],
         expect![[r#"
             11111111    now    2 operations: everything was undone
@@ -308,8 +267,7 @@ fn gc_lists_and_deletes_only_with_yes() {
         "#]],
     );
     sandbox.text(&["verify", "--all"]);
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--yes"],
         expect![[r#"
             11111111    now    2 operations: everything was undone
@@ -317,16 +275,14 @@ fn gc_lists_and_deletes_only_with_yes() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "--all"],
         expect![[r#"
         no session was changed: nothing to verify
         exit code 0
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "soon"],
         expect![[r#"
             error: invalid value 'soon' for '--older-than <TIME>': write an age as 12h, 90d or 8w
@@ -339,9 +295,8 @@ fn gc_lists_and_deletes_only_with_yes() {
 #[test]
 fn gc_keeps_a_session_without_a_file_by_default() {
     let sandbox = archived();
-    fs::remove_file(session(&sandbox)).unwrap();
-    check(
-        &sandbox,
+    fs::remove_file(sandbox.session_file(ID)).unwrap();
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--yes"],
         expect![[r#"
             nothing to delete
@@ -349,16 +304,14 @@ fn gc_keeps_a_session_without_a_file_by_default() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--gone"],
         expect![[r#"
             nothing to delete
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--gone"],
         expect![[r#"
             11111111    now    1 operation: its file no longer exists
@@ -367,8 +320,7 @@ fn gc_keeps_a_session_without_a_file_by_default() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--gone", "--yes"],
         expect![[r#"
             11111111    now    1 operation: its file no longer exists
@@ -383,9 +335,8 @@ fn gc_does_not_take_a_session_that_was_moved_for_one_that_is_gone() {
     let sandbox = archived();
     let elsewhere = sandbox.home.join(".claude/projects/-elsewhere");
     fs::create_dir(&elsewhere).unwrap();
-    fs::rename(session(&sandbox), elsewhere.join(format!("{ID}.jsonl"))).unwrap();
-    check(
-        &sandbox,
+    fs::rename(sandbox.session_file(ID), elsewhere.join(format!("{ID}.jsonl"))).unwrap();
+    sandbox.check_without_sizes(
         &["gc", "--older-than", "0d", "--gone"],
         expect![[r#"
             nothing to delete
@@ -398,8 +349,7 @@ fn gc_does_not_take_a_session_that_was_moved_for_one_that_is_gone() {
 fn an_export_replaces_a_file_only_if_forced() {
     let here = untouched();
     here.text(&["archive", "8..20"]);
-    check(
-        &here,
+    here.check_without_sizes(
         &["export", "-o", "e"],
         expect![[r#"
             exported 1 operation and 15 values of 11111111-1111-4111-8111-111111111111 to PROJECT/e (N kB)
@@ -407,8 +357,7 @@ fn an_export_replaces_a_file_only_if_forced() {
             exit code 0
         "#]],
     );
-    check(
-        &here,
+    here.check_without_sizes(
         &["export", "-o", "e"],
         expect![[r#"
         error: PROJECT/e exists
@@ -427,15 +376,14 @@ fn an_export_replaces_a_file_only_if_forced() {
 #[test]
 fn an_export_makes_undo_work_on_another_machine() {
     let here = untouched();
-    let original = fs::read(session(&here)).unwrap();
+    let original = fs::read(here.session_file(ID)).unwrap();
     here.text(&["archive", "8..20"]);
     here.text(&["export", "-o", "e"]);
     let there = untouched();
     there.write("e", fs::read(here.project.join("e")).unwrap());
-    let changed = fs::read(session(&here)).unwrap();
+    let changed = fs::read(here.session_file(ID)).unwrap();
     drop(here);
-    check(
-        &there,
+    there.check_without_sizes(
         &["import", "e"],
         expect![[r#"
             error: cannot import PROJECT/e
@@ -444,9 +392,8 @@ fn an_export_makes_undo_work_on_another_machine() {
             exit code 1
         "#]],
     );
-    fs::write(session(&there), changed).unwrap();
-    check(
-        &there,
+    fs::write(there.session_file(ID), changed).unwrap();
+    there.check_without_sizes(
         &["undo"],
         expect![[r#"
             error: nothing to undo: aperture has not changed 11111111
@@ -454,8 +401,7 @@ fn an_export_makes_undo_work_on_another_machine() {
             exit code 1
         "#]],
     );
-    check(
-        &there,
+    there.check_without_sizes(
         &["import", "e"],
         expect![[r#"
             imported 1 operation and 15 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
@@ -463,17 +409,14 @@ fn an_export_makes_undo_work_on_another_machine() {
             exit code 0
         "#]],
     );
-    check(
-        &there,
-        &["import", "e"],
+    there.check_without_sizes(&["import", "e"],
         expect![[r#"
             the store already has the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl: 1 operation and 15 values, all complete
             its operations can be undone: aperture undo -s 11111111
             exit code 0
         "#]],
     );
-    check(
-        &there,
+    there.check_without_sizes(
         &["verify"],
         expect![[r#"
             store       ok  1 session, 15 originals (N kB), N kB on the disk
@@ -482,10 +425,8 @@ fn an_export_makes_undo_work_on_another_machine() {
         "#]],
     );
     there.text(&["undo"]);
-    assert!(fs::read(session(&there)).unwrap() == original);
-    check(
-        &there,
-        &["import", "e"],
+    assert!(fs::read(there.session_file(ID)).unwrap() == original);
+    there.check_without_sizes(&["import", "e"],
         expect![[r#"
             the store has a newer log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl and keeps it: 2 operations and 15 values, all complete
             all of its operations are undone
@@ -501,9 +442,7 @@ fn an_import_mends_a_store() {
     sandbox.text(&["export", "-o", "e"]);
     store(&sandbox).execute("UPDATE originals SET content = x'00'", []).unwrap();
     assert_eq!(sandbox.run(&["verify"]).code, 1);
-    check(
-        &sandbox,
-        &["import", "e"],
+    sandbox.check_without_sizes(&["import", "e"],
         expect![[r#"
             the store already has the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl: 1 operation and 9 values, all complete
             its operations can be undone: aperture undo -s 11111111
@@ -512,7 +451,7 @@ fn an_import_mends_a_store() {
     );
     sandbox.text(&["verify"]);
     sandbox.text(&["undo"]);
-    assert!(fs::read(session(&sandbox)).unwrap() == fs::read(session(&original)).unwrap());
+    assert!(fs::read(sandbox.session_file(ID)).unwrap() == fs::read(original.session_file(ID)).unwrap());
 }
 
 #[test]
@@ -523,8 +462,7 @@ fn another_log_is_only_replaced_by_force() {
     there.write("e", fs::read(here.project.join("e")).unwrap());
     drop(here);
     there.text(&["archive", "14"]);
-    check(
-        &there,
+    there.check_without_sizes(
         &["import", "e"],
         expect![[r#"
             error: cannot import PROJECT/e
@@ -533,8 +471,7 @@ fn another_log_is_only_replaced_by_force() {
             exit code 1
         "#]],
     );
-    check(
-        &there,
+    there.check_without_sizes(
         &["import", "e", "--force"],
         expect![[r#"
             imported 1 operation and 9 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
@@ -549,7 +486,7 @@ fn exported() -> (Sandbox, Vec<u8>) {
     let here = archived();
     here.text(&["export", "-o", "e"]);
     let there = untouched();
-    fs::write(session(&there), fs::read(session(&here)).unwrap()).unwrap();
+    fs::write(there.session_file(ID), fs::read(here.session_file(ID)).unwrap()).unwrap();
     (there, fs::read(here.project.join("e")).unwrap())
 }
 
@@ -562,8 +499,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
     sandbox.write("newer", [b"aperture export 9\n", &whole[18..]].concat());
     sandbox.write("short", &whole[..200]);
     sandbox.write("foreign", "hello");
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["import", "flipped"],
         expect![[r#"
         error: cannot import PROJECT/flipped
@@ -572,8 +508,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         exit code 1
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["import", "newer"],
         expect![[r#"
         error: cannot import PROJECT/newer
@@ -582,8 +517,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         exit code 1
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["import", "foreign"],
         expect![[r#"
             error: cannot import PROJECT/foreign
@@ -592,8 +526,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
             exit code 1
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["import", "missing"],
         expect![[r#"
             error: cannot import PROJECT/missing
@@ -612,10 +545,9 @@ fn an_import_finds_the_session_by_its_file() {
     let (sandbox, whole) = exported();
     sandbox.write("whole", &whole);
     let away = sandbox.home.join("away.jsonl");
-    fs::rename(session(&sandbox), &away).unwrap();
+    fs::rename(sandbox.session_file(ID), &away).unwrap();
     sandbox.session("other", "{}\n", 0);
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["import", "whole"],
         expect![[r#"
         error: cannot import PROJECT/whole
@@ -625,8 +557,7 @@ fn an_import_finds_the_session_by_its_file() {
     "#]],
     );
     let away = away.to_string_lossy().into_owned();
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["import", "whole", "--session", &away],
         expect![[r#"
             imported 1 operation and 9 values for HOME/away.jsonl
@@ -634,8 +565,7 @@ fn an_import_finds_the_session_by_its_file() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_without_sizes(
         &["verify", "-s", &away],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
@@ -723,30 +653,30 @@ fn a_document_is_priced_taken_out_and_put_back() {
         assert_eq!((document["pages"].as_u64(), document["name"].as_str()), (Some(20), Some(&*format!("/w/{name}"))));
         assert!(!block.to_string().contains("JVBERi"), "base64 is no text");
     }
-    let shown = done(&sandbox, "show 4,6");
+    let shown = sandbox.done("show 4,6");
     assert!(shown.contains("document lease.pdf, 20 pages, 30 kB") && shown.contains("the other lease"), "{shown}");
     assert!(!shown.contains("JVBERi"));
 
-    done(&sandbox, "archive 4");
+    sandbox.done("archive 4");
     let archived = fs::read_to_string(&path).unwrap();
     assert_eq!(archived.matches("JVBERi").count(), 1);
     assert!(archived.contains(r#"{"type":"text","text":"[@4 | archived from "#), "{}", &archived[..2000]);
-    done(&sandbox, "recall 4 --restore");
+    sandbox.done("recall 4 --restore");
     let rows = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().nth(3).map(str::to_owned);
     assert_eq!(rows(&fs::read(&path).unwrap()), rows(&original));
     for _ in 0..2 {
-        done(&sandbox, "undo");
+        sandbox.done("undo");
     }
     assert_eq!(fs::read(&path).unwrap(), original);
 
-    done(&sandbox, "compress 4 6 --level trimmed");
-    let trimmed = done(&sandbox, "show 6");
+    sandbox.done("compress 4 6 --level trimmed");
+    let trimmed = sandbox.done("show 6");
     assert!(trimmed.contains("the other lease") && !trimmed.contains("[document]"), "{trimmed}");
-    done(&sandbox, "undo");
+    sandbox.done("undo");
     assert_eq!(fs::read(&path).unwrap(), original);
 
-    done(&sandbox, "compress --budget 20k");
+    sandbox.done("compress --budget 20k");
     assert!(!fs::read_to_string(&path).unwrap().contains("JVBERi"));
-    done(&sandbox, "undo");
+    sandbox.done("undo");
     assert_eq!(fs::read(&path).unwrap(), original);
 }

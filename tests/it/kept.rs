@@ -1,12 +1,10 @@
 //! Tests of kept sessions: copied, listed, read, restored and deleted.
 
-use crate::sandbox::{Sandbox, wait_for};
-use expect_test::{Expect, expect};
+use crate::sandbox::{Sandbox, contents_below, wait_for};
+use expect_test::expect;
 use serde_json::json;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
 
@@ -18,60 +16,24 @@ fn sandbox(days: u32) -> Sandbox {
 }
 
 fn set(sandbox: &Sandbox, keep: &str) {
-    fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
-    fs::write(sandbox.home.join(".aperture/config.toml"), format!("[sessions]\nkeep = \"{keep}\"\n")).unwrap();
-}
-
-fn project(sandbox: &Sandbox) -> PathBuf {
-    sandbox.home.join(".claude/projects").join(sandbox.slug())
-}
-
-fn session(sandbox: &Sandbox) -> PathBuf {
-    project(sandbox).join(format!("{ID}.jsonl"))
+    sandbox.settings(&format!("[sessions]\nkeep = \"{keep}\"\n"));
 }
 
 fn copy(sandbox: &Sandbox) -> PathBuf {
     sandbox.home.join(".aperture/kept/claude-code/projects").join(sandbox.slug()).join(format!("{ID}.jsonl.zst"))
 }
 
-/// Returns the contents of all files below a directory, by path.
-fn contents(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    crate::window::files(directory, &mut found);
-    found.sort();
-    found.into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
-}
-
-/// Checks the output of a command; sizes depend on libraries.
-fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
-    let text = sandbox.run(arguments).all();
-    let is_size = |unit: &str| {
-        ["B", "kB", "MB", "%"].contains(&unit.split('\n').next().unwrap_or_default().trim_end_matches([';', ',', ')']))
-    };
-    let words: Vec<&str> = text.split(' ').collect();
-    let hidden = |(place, word): (usize, &&str)| match words.get(place + 1) {
-        Some(unit) if is_size(unit) && word.trim_start_matches('(').starts_with(|c: char| c.is_ascii_digit()) => {
-            if word.starts_with('(') { "(N".to_owned() } else { "N".to_owned() }
-        }
-        _ => (*word).to_owned(),
-    };
-    let text: Vec<String> = words.iter().enumerate().map(hidden).filter(|word| !word.is_empty()).collect();
-    expected.assert_eq(&text.join(" "));
-}
-
 #[test]
 fn a_session_is_copied_deleted_read_and_restored() {
     let sandbox = sandbox(1);
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "--all", "--dry-run"],
         expect![[r#"
             would copy 1 of 1 session (N kB); nothing was written: this is a dry run
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "status"],
         expect![[r#"
             Claude deletes sessions 1 day after their last change
@@ -84,8 +46,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["sessions"],
         expect![[r#"
         AGE ID CLIENT PROJECT WINDOW FULL TURNS MODEL TITLE
@@ -94,17 +55,15 @@ fn a_session_is_copied_deleted_read_and_restored() {
     "#]],
     );
     assert!(sandbox.text(&["status"]).contains("here within 7 days: aperture keep --project\n"));
-    let before = contents(&project(&sandbox));
-    check(
-        &sandbox,
+    let before = contents_below(&sandbox.session_folder());
+    sandbox.check_words(
         &["keep", "--all"],
         expect![[r#"
             copied 4 files of 1 changed session; kept: 1 session in N kB, N % of their size
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "--all"],
         expect![[r#"
         copied 0 files of 0 changed sessions; kept: 1 session in N kB, N % of their size
@@ -112,8 +71,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
     "#]],
     );
     assert!(!sandbox.text(&["status"]).contains("deletion"));
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "status"],
         expect![[r#"
             Claude deletes sessions 1 day after their last change
@@ -124,8 +82,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "list"],
         expect![[r#"
         AGE ID CLIENT STATE KEPT TITLE
@@ -133,9 +90,8 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    fs::remove_dir_all(project(&sandbox)).unwrap();
-    check(
-        &sandbox,
+    fs::remove_dir_all(sandbox.session_folder()).unwrap();
+    sandbox.check_words(
         &["sessions"],
         expect![[r#"
         AGE ID CLIENT PROJECT WINDOW FULL TURNS MODEL TITLE
@@ -143,8 +99,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "status"],
         expect![[r#"
         kept: 1 session in N kB; the client has deleted 1 of them
@@ -152,8 +107,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "list"],
         expect![[r#"
         AGE ID CLIENT STATE KEPT TITLE
@@ -166,8 +120,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
     let found = sandbox.json(&["search", "big job"], "aperture.search/1");
     let command = found["sessions"][0]["command"].as_str().unwrap();
     assert!(command.starts_with("aperture keep restore 11111111 && "), "{command}");
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["archive", "8..10", "-s", "1111"],
         expect![[r#"
         error: cannot change the session 11111111
@@ -176,8 +129,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 1
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "restore", "1111", "--dry-run"],
         expect![[r#"
         would restore 11111111-1111-4111-8111-111111111111: 4 files
@@ -188,8 +140,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "forget", "1111"],
         expect![[r#"
             would delete 4 files of 11111111-1111-4111-8111-111111111111 (N kB)
@@ -198,8 +149,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
             exit code 0
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "restore", "1111"],
         expect![[r#"
         restored 11111111-1111-4111-8111-111111111111: 4 files
@@ -211,10 +161,9 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    assert!(contents(&project(&sandbox)) == before);
-    assert!(fs::metadata(session(&sandbox)).unwrap().modified().unwrap().elapsed().unwrap().as_secs() < 60);
-    check(
-        &sandbox,
+    assert!(contents_below(&sandbox.session_folder()) == before);
+    assert!(fs::metadata(sandbox.session_file(ID)).unwrap().modified().unwrap().elapsed().unwrap().as_secs() < 60);
+    sandbox.check_words(
         &["keep", "restore", "1111"],
         expect![[r#"
         restored 11111111-1111-4111-8111-111111111111: 0 files, 4 unchanged
@@ -222,9 +171,8 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    fs::write(session(&sandbox), "other\n").unwrap();
-    check(
-        &sandbox,
+    fs::write(sandbox.session_file(ID), "other\n").unwrap();
+    sandbox.check_words(
         &["keep", "restore", "1111"],
         expect![[r#"
         error: HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl exists with another content
@@ -232,8 +180,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 1
     "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "restore", "1111", "--to", "old.jsonl"],
         expect![[r#"
         restored 11111111-1111-4111-8111-111111111111: 1 file
@@ -241,12 +188,8 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    assert_eq!(
-        fs::read(sandbox.project.join("old.jsonl")).unwrap(),
-        before.iter().find(|(path, _)| *path == session(&sandbox)).unwrap().1
-    );
-    check(
-        &sandbox,
+    assert_eq!(fs::read(sandbox.project.join("old.jsonl")).unwrap(), before[&sandbox.session_file(ID)]);
+    sandbox.check_words(
         &["keep", "restore", "1111", "--force"],
         expect![[r#"
         restored 11111111-1111-4111-8111-111111111111: 0 files, 1 replaced, 3 unchanged
@@ -255,9 +198,8 @@ fn a_session_is_copied_deleted_read_and_restored() {
         exit code 0
     "#]],
     );
-    assert!(contents(&project(&sandbox)) == before);
-    check(
-        &sandbox,
+    assert!(contents_below(&sandbox.session_folder()) == before);
+    sandbox.check_words(
         &["keep", "restore", "1111", "--older", "9"],
         expect![[r#"
             error: the number of older copies is 1
@@ -265,17 +207,15 @@ fn a_session_is_copied_deleted_read_and_restored() {
             exit code 2
         "#]],
     );
-    check(
-        &sandbox,
+    sandbox.check_words(
         &["keep", "forget", "1111", "--yes"],
         expect![[r#"
             deleted 5 files of 11111111-1111-4111-8111-111111111111 (N kB)
             exit code 0
         "#]],
     );
-    assert!(!copy(&sandbox).exists() && session(&sandbox).exists());
-    check(
-        &sandbox,
+    assert!(!copy(&sandbox).exists() && sandbox.session_file(ID).exists());
+    sandbox.check_words(
         &["keep", "restore", "1111"],
         expect![[r#"
         error: no session id starts with '1111', and no such file exists
@@ -300,10 +240,9 @@ fn copies_are_readable_by_their_owner_only() {
 
 /// Answers an event of the client.
 fn hook(sandbox: &Sandbox, event: &str) {
-    let payload = json!({"transcript_path": session(sandbox), "session_id": ID, "cwd": sandbox.project, "source": "startup"});
-    let mut child = sandbox.command(&["hook", event]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
-    assert!(child.wait().unwrap().success());
+    let payload =
+        json!({"transcript_path": sandbox.session_file(ID), "session_id": ID, "cwd": sandbox.project, "source": "startup"});
+    assert_eq!(sandbox.given(&["hook", event], &payload.to_string()).code, 0);
 }
 
 #[test]
@@ -341,7 +280,7 @@ fn a_decision_against_copies_is_not_questioned() {
 fn hints_of_a_restoration_restore_the_same() {
     let sandbox = sandbox(30);
     sandbox.text(&["keep", "--all"]);
-    let (file, original) = (session(&sandbox), fs::read(session(&sandbox)).unwrap());
+    let (file, original) = (sandbox.session_file(ID), fs::read(sandbox.session_file(ID)).unwrap());
     let other = sandbox.write("my other.txt", "mine");
     for arguments in [&["--to", "my other.txt"][..], &["--to", "new.txt", "--older", "9"]] {
         let [refused, dry] =
@@ -393,9 +332,9 @@ fn a_session_that_was_not_copied_is_not_counted() {
 fn a_copy_without_the_changes_in_force_replaces_no_session() {
     let sandbox = sandbox(30);
     sandbox.text(&["keep", "--all"]);
-    let original = fs::read(session(&sandbox)).unwrap();
+    let original = fs::read(sandbox.session_file(ID)).unwrap();
     sandbox.text(&["create", "a note", "-s", "1111"]);
-    let changed = fs::read(session(&sandbox)).unwrap();
+    let changed = fs::read(sandbox.session_file(ID)).unwrap();
     let refused = |hint: &str| {
         let [said, dry] = [&[][..], &["-n"]].map(|more| sandbox.run(&[&["keep", "restore", "1111", "--force"], more].concat()));
         let expected = "error: the copy does not have the changes in the log of the session\n";
@@ -405,12 +344,12 @@ fn a_copy_without_the_changes_in_force_replaces_no_session() {
     };
     let hint = "hint: to bring the session to the state of the copy: aperture restore";
     refused(&format!("{hint} original -s 11111111-1111-4111-8111-111111111111\n"));
-    assert_eq!(fs::read(session(&sandbox)).unwrap(), changed);
+    assert_eq!(fs::read(sandbox.session_file(ID)).unwrap(), changed);
     // A copy that has them.
     sandbox.text(&["keep", "--all"]);
-    fs::write(session(&sandbox), "other\n").unwrap();
+    fs::write(sandbox.session_file(ID), "other\n").unwrap();
     sandbox.text(&["keep", "restore", "1111", "--force"]);
-    assert_eq!((fs::read(session(&sandbox)).unwrap(), sandbox.run(&["verify", "1111"]).code), (changed, 0));
+    assert_eq!((fs::read(sandbox.session_file(ID)).unwrap(), sandbox.run(&["verify", "1111"]).code), (changed, 0));
     sandbox.text(&["restore", "original", "-s", "1111"]);
-    assert_eq!(fs::read(session(&sandbox)).unwrap(), original);
+    assert_eq!(fs::read(sandbox.session_file(ID)).unwrap(), original);
 }

@@ -1,7 +1,8 @@
 //! No credential and no terminal sequence leaves the program: every kind is planted in every place, and searched in the output of
 //! every command.
 
-use crate::sandbox::{Outcome, Sandbox, all_or, sample};
+use crate::rows::Rows;
+use crate::sandbox::{Sandbox, all_or, files_below, sample};
 use aperture::engine::secret_examples;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -41,19 +42,7 @@ fn few_plants() -> Vec<Plant> {
 
 /// A session in which each credential is planted in a turn of its own: named in one place, and alone in all others.
 fn planted(plants: &[Plant]) -> String {
-    let mut rows: Vec<Value> = Vec::new();
-    let mut parent = Value::Null;
-    let mut push = |mut row: Value| {
-        let id = format!("{:08x}-0000-4000-8000-000000000000", rows.len());
-        row["uuid"] = json!(id);
-        row["parentUuid"] = std::mem::replace(&mut parent, json!(id));
-        for (name, value) in [("sessionId", "S"), ("version", "2.1.330"), ("cwd", "/home/dev/shop")] {
-            row[name] = json!(value);
-        }
-        row["timestamp"] =
-            json!(format!("2026-11-21T{:02}:{:02}:{:02}.000Z", 10 + rows.len() / 3600, rows.len() / 60 % 60, rows.len() % 60));
-        rows.push(row);
-    };
+    let mut rows = Rows::new("S", "/home/dev/shop");
     for (turn, Plant { named, value, .. }) in plants.iter().enumerate() {
         let (prompt, input, result, said, attached) = match turn % 5 {
             0 => (named, value, value, value, value),
@@ -62,32 +51,32 @@ fn planted(plants: &[Plant]) -> String {
             3 => (value, value, value, named, value),
             _ => (value, value, value, value, named),
         };
-        push(
-            json!({"type": "user", "message": {"role": "user", "content": format!("{prompt} is what the deploy {turn} needs{HOSTILE}")}}),
-        );
+        rows.user(json!(format!("{prompt} is what the deploy {turn} needs{HOSTILE}")));
         let (call, read) = (format!("toolu_{turn}"), format!("toolu_r{turn}"));
         let usage = json!({"input_tokens": 12, "cache_read_input_tokens": 9000 + turn, "output_tokens": 7});
-        push(json!({"type": "assistant", "message": {
-            "id": format!("m{turn}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101", "usage": usage,
-            "content": [
+        rows.model("claude-opus-4-5-20251101", &format!("m{turn}"), json!([
                 {"type": "text", "text": format!("I decided to use {said} in deploy {turn}{HOSTILE}.")},
                 {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": format!("deploy --now {input}{HOSTILE}"), "description": value}},
                 {"type": "tool_use", "id": read, "name": "Read", "input": {"file_path": format!("/home/dev/shop/{value}{HOSTILE}/a.rs")}},
-            ],
-        }}));
-        push(json!({"type": "user", "message": {"role": "user", "content": [
+            ]), usage.clone());
+        rows.add("user", json!({"message": {"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": call, "is_error": turn % 2 == 0, "content": format!("Error: {result} failed\n{value}\nline {turn} {HOSTILE}\n{}", "ok then\n".repeat(20))},
             {"type": "tool_result", "tool_use_id": read, "content": [{"type": "text", "text": format!("1\tlet key = {value};\n2\tdone")}]},
         ]}, "toolUseResult": {"stdout": value}}));
-        push(json!({"type": "attachment", "attachment": {"type": "note", "text": value}, "renderedRole": "user",
-            "rendered": [{"content": format!("<system-reminder>\n{attached} {HOSTILE}\n</system-reminder>")}]}));
-        push(json!({"type": "assistant", "message": {
-            "id": format!("n{turn}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101", "usage": usage,
-            "content": [{"type": "text", "text": format!("{value} works; next is {value}.{HOSTILE}\n@archive({value})\n")}],
-        }}));
+        rows.add(
+            "attachment",
+            json!({"attachment": {"type": "note", "text": value}, "renderedRole": "user",
+            "rendered": [{"content": format!("<system-reminder>\n{attached} {HOSTILE}\n</system-reminder>")}]}),
+        );
+        rows.model(
+            "claude-opus-4-5-20251101",
+            &format!("n{turn}"),
+            json!([{"type": "text", "text": format!("{value} works; next is {value}.{HOSTILE}\n@archive({value})\n")}]),
+            usage.clone(),
+        );
     }
     let value = &plants[0].value;
-    let mut text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let mut text = rows.text();
     text.push_str(&format!("{}\n", json!({"type": "ai-title", "aiTitle": format!("deploy {value}{HOSTILE}"), "sessionId": "S"})));
     text
 }
@@ -184,20 +173,6 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         }
     };
     given.iter().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
-}
-
-fn fed(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
-    let mut child =
-        sandbox.command(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_owned();
-    let writer = std::thread::spawn(move || {
-        let _ = stdin.write_all(input.as_bytes());
-    });
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Outcome { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code().unwrap_or(-1) }
 }
 
 fn home(plants: &[Plant]) -> (Sandbox, PathBuf) {
@@ -297,12 +272,12 @@ fn nothing_that_is_planted_leaves_by_hooks_and_watching() {
     };
     let mut answered = 0;
     for event in ["SessionStart", "UserPromptSubmit", "PreCompact", "PostToolUse", "Stop", "SessionEnd"] {
-        let outcome = fed(&sandbox, &["hook", event], &payload(event));
+        let outcome = sandbox.given(&["hook", event], &payload(event));
         answered += usize::from(!outcome.stdout.is_empty());
         clean(&plants, event, &(outcome.stdout + &outcome.stderr));
     }
     assert!(answered >= 3, "{answered}");
-    let status = fed(&sandbox, &["statusline"], &payload("statusline"));
+    let status = sandbox.given(&["statusline"], &payload("statusline"));
     clean(&plants, "statusline", &(status.stdout + &status.stderr));
     let sets = "[pipeline]\nheaders = true\ncondense = true\nbudget = true\n";
     sandbox.write("aperture.toml", sets);
@@ -310,13 +285,12 @@ fn nothing_that_is_planted_leaves_by_hooks_and_watching() {
     let recalled = plants.iter().map(|plant| format!("@recall(\"{}\")\n", plant.named)).collect::<String>();
     for job in [json!({"Look": ["abc1", moment]}), json!({"Answer": ["abc1", "1", recalled]}), json!({"Obey": [plants[0].named]})]
     {
-        let done = fed(&sandbox, &["job"], &job.to_string());
+        let done = sandbox.given(&["job"], &job.to_string());
         assert_eq!(done.code, if job.get("Obey").is_some() { 2 } else { 0 }, "{}", done.stderr);
         assert!(done.code != 0 || done.stdout.starts_with("{\"Ok\":"), "{}", done.stdout);
         clean(&plants, "job", &(done.stdout + &done.stderr));
     }
-    let mut results = Vec::new();
-    crate::window::files(&sandbox.home.join(".aperture/results"), &mut results);
+    let results = files_below(&sandbox.home.join(".aperture/results"));
     assert!(!results.is_empty());
     for file in results {
         let text = fs::read_to_string(file).unwrap();
@@ -350,7 +324,7 @@ fn nothing_that_is_planted_leaves_by_tools_for_a_model() {
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
     );
-    let listed = fed(&sandbox, &["mcp"], &start);
+    let listed = sandbox.given(&["mcp"], &start);
     let list: Value = serde_json::from_str(listed.stdout.lines().find(|line| line.contains("\"tools\":[")).unwrap()).unwrap();
     let tools = list["result"]["tools"].as_array().unwrap();
     assert!(tools.len() > 10);
@@ -384,7 +358,7 @@ fn nothing_that_is_planted_leaves_by_tools_for_a_model() {
         "{}\n",
         json!({"jsonrpc": "2.0", "id": 990, "method": "tools/call", "params": {"name": plants[0].named, "arguments": {}}})
     ));
-    let answers = fed(&sandbox, &["mcp"], &calls);
+    let answers = sandbox.given(&["mcp"], &calls);
     assert!(answers.stdout.lines().count() > tools.len(), "{}", answers.stderr);
     for line in answers.stdout.lines() {
         let answer: Value = serde_json::from_str(line).unwrap();

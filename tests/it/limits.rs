@@ -1,6 +1,6 @@
 //! A manifest stays within its token limit, counted in the tokens of the model that reads it.
 
-use crate::sandbox::{Sandbox, all_or, directory_in};
+use crate::sandbox::{Sandbox, all_or, directory_in, files_ending, repository};
 use aperture::commands::manifest::{ManifestReport, Tier};
 use aperture::engine::{self, Advice, Prices, ReadSettings, Rules};
 use aperture::fsio::RealDisk;
@@ -10,7 +10,7 @@ use aperture::provider::{FileKind, PROVIDERS, sniff};
 use aperture::store::Cache;
 use aperture::workspace;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -25,23 +25,10 @@ fn tokens_each(model: &str) -> f64 {
     }
 }
 
-fn sessions(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.path().is_dir() {
-            sessions(&entry.path(), found);
-        } else if entry.path().extension().is_some_and(|end| end == "jsonl") {
-            found.push(entry.path());
-        }
-    }
-}
-
 #[test]
 fn a_manifest_keeps_to_its_tokens() {
-    let mut files = Vec::new();
-    sessions(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"), &mut files);
-    if let Some(corpus) = directory_in("APERTURE_CORPUS") {
-        sessions(&corpus, &mut files);
-    }
+    let mut files = files_ending(&repository().join("fixtures"), "jsonl");
+    files.extend(directory_in("APERTURE_CORPUS").iter().flat_map(|corpus| files_ending(corpus, "jsonl")));
     assert!(!files.is_empty());
     let style = Style { color: false, width: 80, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC };
     let mut largest = [0.0f64; 3];

@@ -33,8 +33,7 @@ fn check(is_there: bool, command: &[&str], written: fn(&Sandbox) -> PathBuf) {
 /// Returns the file of the session that commands without a selection change.
 fn session(sandbox: &Sandbox) -> PathBuf {
     let status: serde_json::Value = serde_json::from_str(&sandbox.run(&["status", "--json"]).stdout).unwrap();
-    let directory = sandbox.home.join(".claude/projects").join(sandbox.slug());
-    directory.join(status["session"].as_str().unwrap()).with_extension("jsonl")
+    sandbox.session_file(status["session"].as_str().unwrap())
 }
 
 #[test]

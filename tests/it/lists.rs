@@ -1,7 +1,6 @@
 //! Lists of words in data files: no entry is repeated, and the reader of its list can meet each.
 
-use crate::sandbox::repository;
-use crate::tidy::files;
+use crate::sandbox::{files_ending, repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -59,7 +58,7 @@ const HIDDEN: &[(&str, &[&str])] = &[
 /// Returns the entries of all lists, each with the name of its file and of the list.
 fn lists() -> BTreeMap<(String, String), Vec<String>> {
     let mut found: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-    for path in files(&repository().join("src/core"), "txt") {
+    for path in files_ending(&repository().join("src/core"), "txt") {
         let file = path.file_name().unwrap().to_str().unwrap().to_owned();
         let text = fs::read_to_string(&path).unwrap();
         for section in text.split("\n= ").skip(1) {

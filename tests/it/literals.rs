@@ -1,9 +1,9 @@
 //! The formats of clients are known in `src/core/provider` alone: no other folder holds a literal of one.
 
-use crate::sandbox::repository;
+use crate::sandbox::{files_ending, repository};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 /// Parts of literals that belong to the format of a client, whatever the case of their letters.
 const FORMATS: &[(&str, &str)] = &[
@@ -129,17 +129,6 @@ fn literals(text: &str) -> Vec<String> {
     found
 }
 
-fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
-    for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
-        let is_test = path.file_stem().is_some_and(|name| name == "tests" || name == "testing");
-        if path.is_dir() && !is_test {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|end| end == "rs") && !is_test {
-            found.push(path);
-        }
-    }
-}
-
 /// The entries of the tables that a file breaks: the literal, and what it belongs to.
 fn foreign(text: &str) -> BTreeSet<(&'static str, &'static str)> {
     let mut found = BTreeSet::new();
@@ -154,11 +143,10 @@ fn foreign(text: &str) -> BTreeSet<(&'static str, &'static str)> {
 #[test]
 fn formats_are_known_in_the_providers_alone() {
     let src = repository().join("src");
-    let mut files = Vec::new();
-    sources(&src, &mut files);
     let mut faults = Vec::new();
     let mut used = BTreeSet::new();
-    for file in files {
+    let is_test = |part: &OsStr| ["tests", "tests.rs", "testing", "testing.rs"].iter().any(|name| part == *name);
+    for file in files_ending(&src, "rs").into_iter().filter(|file| !file.iter().skip(src.iter().count()).any(is_test)) {
         let name = file.strip_prefix(&src).unwrap().to_str().unwrap().replace('\\', "/");
         if name.starts_with("core/provider/") {
             continue;

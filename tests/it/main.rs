@@ -71,6 +71,7 @@ mod proxy_tool;
 mod proxy_tool_forms;
 mod reliability;
 mod reports;
+mod rows;
 mod sandbox;
 mod score;
 mod sealing;

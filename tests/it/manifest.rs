@@ -1,65 +1,9 @@
 //! The manifest reports what the model needs next: files in work, rules of the user, forgotten topics.
 
+use crate::rows::Rows;
 use crate::sandbox::Sandbox;
 use expect_test::{Expect, expect};
-use serde_json::{Value, json};
-
-/// Rows of a session, linked in order.
-#[derive(Default)]
-pub struct Rows(Vec<Value>);
-
-impl Rows {
-    pub fn prompt(&mut self, text: &str) {
-        self.0.push(json!({"type": "user", "message": {"role": "user", "content": text}}));
-    }
-
-    pub fn answer(&mut self, text: &str) {
-        let message = json!({"id": format!("m{}", self.0.len()), "role": "assistant", "model": "claude-opus-4-5-20251101",
-            "content": [{"type": "text", "text": text}]});
-        self.0.push(json!({"type": "assistant", "message": message}));
-    }
-
-    pub fn call(&mut self, tool: &str, input: Value, result: &str) {
-        let id = format!("t{}", self.0.len());
-        let message = json!({"id": format!("m{}", self.0.len()), "role": "assistant", "model": "claude-opus-4-5-20251101",
-            "content": [{"type": "tool_use", "id": id, "name": tool, "input": input}]});
-        self.0.push(json!({"type": "assistant", "message": message}));
-        let content = json!([{"type": "tool_result", "tool_use_id": id, "content": result}]);
-        self.0.push(json!({"type": "user", "message": {"role": "user", "content": content}}));
-    }
-
-    pub fn failed_call(&mut self, tool: &str, input: Value, result: &str) {
-        self.call(tool, input, result);
-        if let Some(row) = self.0.last_mut() {
-            row["message"]["content"][0]["is_error"] = json!(true);
-        }
-    }
-
-    /// Rewinds to a row, which the next row follows.
-    pub fn rewind(&mut self, row: usize) {
-        self.0.push(json!({"type": "last-prompt", "leafUuid": format!("u{row}"), "explicit": true}));
-    }
-
-    pub fn file(self) -> String {
-        let mut text = String::new();
-        let mut before = Value::Null;
-        for (number, mut row) in self.0.into_iter().enumerate() {
-            if let Some(leaf) = row.get("leafUuid") {
-                before = leaf.clone();
-                row["sessionId"] = json!("abc1");
-                text.push_str(&format!("{row}\n"));
-                continue;
-            }
-            row["uuid"] = json!(format!("u{number}"));
-            row["parentUuid"] = std::mem::replace(&mut before, row["uuid"].clone());
-            row["sessionId"] = json!("abc1");
-            row["cwd"] = json!("/home/dev/shop");
-            row["timestamp"] = json!(format!("2026-11-21T21:{number:02}:00.000Z"));
-            text.push_str(&format!("{row}\n"));
-        }
-        text
-    }
-}
+use serde_json::json;
 
 fn work() -> Sandbox {
     let mut rows = Rows::default();
@@ -72,7 +16,7 @@ fn work() -> Sandbox {
     rows.call("Read", json!({"file_path": "/home/dev/shop/README.md"}), "Shop");
     rows.call("Bash", json!({"command": "cat <<'EOF' > /tmp/notes.md\nsee hidden.rs\nEOF"}), "");
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     sandbox
 }
 
@@ -130,7 +74,7 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
 /// Returns the text of the manifest of a session.
 fn text(rows: Rows) -> String {
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     sandbox.text(&["manifest"])
 }
 
@@ -184,7 +128,7 @@ fn a_turn_that_the_user_left_is_not_reported() {
             rows.call("Bash", json!({"command": "make"}), "ok");
         }
         let sandbox = Sandbox::new();
-        sandbox.session("abc1", rows.file(), 0);
+        sandbox.session("abc1", rows.text(), 0);
         for arguments in [&["manifest"] as &[&str], &["manifest", "--json"], &["pack", "abc1", "--budget", "4k"]] {
             let text = sandbox.text(arguments);
             assert!(text.contains("parser") && !text.contains("yarn"), "{arguments:?}\n{text}");

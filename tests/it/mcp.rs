@@ -244,16 +244,11 @@ fn a_pending_command_is_the_requested_one() {
     assert_eq!(server.end(), 0);
 }
 
-fn file_of(sandbox: &Sandbox) -> PathBuf {
-    let files = fs::read_dir(sandbox.home.join(".claude/projects").join(sandbox.slug())).unwrap();
-    files.map(|file| file.unwrap().path()).find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap()
-}
-
 #[test]
 fn the_settings_of_the_project_of_a_named_session_hold_too() {
     let sandbox = Sandbox::of("tools-and-spill");
     let strict = sandbox.write("strict/aperture.toml", "[model]\ncreate = 'deny'\npin = 'deny'\n");
-    let rows = fs::read_to_string(file_of(&sandbox)).unwrap();
+    let rows = fs::read_to_string(sandbox.first_session()).unwrap();
     let other = "66666666-6666-4666-8666-666666666666";
     let directory = strict.parent().unwrap().to_string_lossy().into_owned();
     sandbox.session(other, rows.replace("/home/dev/shop", &directory), 1);
@@ -270,28 +265,17 @@ fn the_settings_of_the_project_of_a_named_session_hold_too() {
     assert_eq!(server.end(), 0);
 }
 
-/// A client, which is this process, has the session open.
-pub fn open_in_client(sandbox: &Sandbox) -> PathBuf {
-    let path = file_of(sandbox);
-    let registry = sandbox.home.join(".claude/sessions");
-    fs::create_dir_all(&registry).unwrap();
-    let id = path.file_stem().unwrap().to_string_lossy();
-    let entry = json!({"pid": std::process::id(), "sessionId": id, "status": "idle"});
-    fs::write(registry.join("1.json"), entry.to_string()).unwrap();
-    path
-}
-
 /// The session of another model can be changed only while no client has it open, as on the command line.
 #[test]
 fn a_session_that_another_client_has_open_stays() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let path = open_in_client(&sandbox);
+    let path = sandbox.first_session();
+    sandbox.open_in_client();
     let id = path.file_stem().unwrap().to_string_lossy().into_owned();
     let own = "66666666-6666-4666-8666-666666666666";
     let text = fs::read_to_string(&path).unwrap();
     sandbox.session(own, text.replace(&id, own), 1);
-    fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
-    fs::write(sandbox.home.join(".aperture/config.toml"), "[model]\narchive = 'auto'\n").unwrap();
+    sandbox.settings("[model]\narchive = 'auto'\n");
     let mut server = Server::start(&sandbox, sandbox.command(&["-s", own, "mcp"])).greeted();
     for (tool, arguments) in [
         ("archive", json!({"selector": "19", "session": id})),
@@ -313,7 +297,8 @@ fn a_session_that_another_client_has_open_stays() {
 #[test]
 fn a_note_in_an_open_session_comes_with_the_next_prompt() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let path = open_in_client(&sandbox);
+    let path = sandbox.first_session();
+    sandbox.open_in_client();
     let before = fs::read(&path).unwrap();
     let mut server = Server::new(&sandbox, &[]);
     let text = server.text("create", json!({"text": "the tests need make db"}));
@@ -353,7 +338,7 @@ fn a_model_does_not_release_blocks_of_the_user() {
 #[test]
 fn highlights_of_the_model_are_not_said_to_be_of_the_user() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let payload = json!({"prompt": "go on", "transcript_path": hooks::session(&sandbox, "11")});
+    let payload = json!({"prompt": "go on", "transcript_path": sandbox.first_session()});
     let prompt = || hooks::told(&sandbox, "UserPromptSubmit", &payload);
     prompt();
     let mut server = Server::new(&sandbox, &[]);
@@ -391,7 +376,7 @@ fn both_ways_are_decided_alike() {
         server.text("pin", json!({"selector": "13"}));
         server.text("focus", json!({"selector": "20"}));
         let settings: String = calls.iter().map(|(tool, ..)| format!("{tool} = '{permission}'\n")).collect();
-        fs::write(sandbox.home.join(".aperture/config.toml"), format!("[model]\n{settings}")).unwrap();
+        sandbox.settings(&format!("[model]\n{settings}"));
         let all: Vec<&str> = calls.iter().map(|(_, said, _)| *said).collect();
         crate::obeying::say(&sandbox, &all.join(" "));
         let looked = sandbox.json(&["obey", "--dry-run"], "aperture.obey/2");
@@ -462,11 +447,7 @@ fn json_comes_in_place_of_text_when_it_fits() {
 #[test]
 fn the_session_is_the_one_that_the_client_has_open() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let path = fs::read_dir(sandbox.home.join(".claude/projects").join(sandbox.slug()))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .find(|path| path.extension().is_some_and(|end| end == "jsonl"))
-        .unwrap();
+    let path = sandbox.first_session();
     let (own, other) = (path.file_stem().unwrap().to_string_lossy().into_owned(), "99999999-9999-4999-8999-999999999999");
     sandbox.session(other, fs::read(&path).unwrap(), 60);
     let asked = |server: &mut Server<'_>, arguments: Value| {

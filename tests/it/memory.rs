@@ -1,8 +1,8 @@
 //! Memories: the screens of all commands, bad input, several processes, and what stays after a kill.
 
-use crate::sandbox::{Sandbox, repository, wait_for};
+use crate::rows::Rows;
+use crate::sandbox::{Sandbox, contents_below, snapshot, wait_for};
 use aperture::provider::claude_code::slug;
-use expect_test::expect_file;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,16 +72,10 @@ fn without_hash(text: &str) -> String {
     parts.fold(first, |text, part| format!("{text}{NAME}HASH{}", &part[8..]))
 }
 
-fn snapshot(name: &str, text: &str) {
-    expect_file![repository().join("tests/it/snapshots").join(format!("memory-{name}.txt"))].assert_eq(text);
-}
-
 /// All files below a directory, but not those of the store.
 fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = Vec::new();
-    crate::window::files(directory, &mut found);
     let is_store = |path: &PathBuf| ["store.db", "cache"].iter().any(|part| path.to_string_lossy().contains(part));
-    found.into_iter().filter(|path| !is_store(path)).map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+    contents_below(directory).into_iter().filter(|(path, _)| !is_store(path)).collect()
 }
 
 #[test]
@@ -126,7 +120,7 @@ fn a_new_tree() {
         &["forget", "--everything"],
         &["list"],
     ];
-    snapshot("new", &screens(&sandbox, lines));
+    snapshot("memory-new", &screens(&sandbox, lines));
 }
 
 #[test]
@@ -150,7 +144,7 @@ fn a_learned_tree() {
         &["list", "--json-lines"],
     ];
     let text = screens(&sandbox, lines);
-    snapshot("learned", &text);
+    snapshot("memory-learned", &text);
     assert!(fs::read_to_string(prefs(&sandbox)).unwrap().contains("- Written by a person,\n  in two lines.\n"));
 }
 
@@ -158,7 +152,7 @@ fn a_learned_tree() {
 fn a_fix_that_did_not_help_waits_for_a_decision() {
     let sandbox = learned();
     sandbox.write(".aperture/memory/operational/gotchas.md", REFUTED);
-    snapshot("refuted", &screens(&sandbox, &[&["review"], &["review", "--accept", "9"], &["show", "9"]]));
+    snapshot("memory-refuted", &screens(&sandbox, &[&["review"], &["review", "--accept", "9"], &["show", "9"]]));
 }
 
 #[test]
@@ -191,7 +185,7 @@ fn mistakes_have_an_answer() {
         &["--project", "nowhere"],
         &["serach", "x"],
     ];
-    snapshot("mistakes", &screens(&sandbox, lines));
+    snapshot("memory-mistakes", &screens(&sandbox, lines));
     let refused = sandbox.run(&["memory", "add", &token]);
     assert_eq!(refused.code, 1);
     let all = format!("{:?}", files(&sandbox.home)) + &format!("{:?}", files(&sandbox.project)) + &refused.all();
@@ -223,7 +217,7 @@ fn bad_files_are_read_leniently_and_not_written() {
         }
     }
     assert!(fs::read_to_string(prefs(&sandbox)).unwrap().starts_with("- a\n  <!-- memory-4 sleeping -->\n"));
-    snapshot("bad", &text);
+    snapshot("memory-bad", &text);
     // Windows line ends stay.
     let windows = PREFS.replace('\n', "\r\n");
     fs::write(prefs(&sandbox), &windows).unwrap();
@@ -471,14 +465,10 @@ fn a_repository_speaks_under_its_own_heading_until_the_user_accepts_it() {
 /// A session in a directory that does not exist here, in which the user says something after a first prompt.
 fn said_in(sandbox: &Sandbox, number: u32, directory: &str, words: &str) {
     let id = format!("{number:08}-0000-4000-8000-000000000001");
-    let row = |at: u32, text: &str| {
-        let message = serde_json::json!({"role": "user", "content": text});
-        let (uuid, parent) = (format!("{number}-{at}"), format!("{number}-{}", at - 1));
-        let time = format!("2026-11-20T21:{number:02}:{at:02}.000Z");
-        serde_json::json!({"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": directory,
-            "version": "2.1.330", "timestamp": time, "message": message})
-    };
-    sandbox.session(&id, format!("{}\n{}\n", row(1, "port the parser"), row(2, words)), 0);
+    let mut rows = Rows::new(&id, directory).from(&format!("2026-11-20T21:{number:02}:00Z"));
+    rows.prompt("port the parser");
+    rows.prompt(words);
+    sandbox.session(&id, rows.text(), 0);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Memories of sessions that run: hooks, commands of the model, `watch`.
 
-use crate::hooks::{given, told};
+use crate::hooks::told;
+use crate::rows::Rows;
 use crate::sandbox::Sandbox;
 use crate::watch::Watching;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const FIRST: &str = "6666abcd-0000-4000-8000-000000000001";
 const SECOND: &str = "7777abcd-0000-4000-8000-000000000002";
@@ -14,25 +15,22 @@ const HEADING: &str = "From earlier sessions of this project";
 
 /// A session of the project in which the user says these texts; each has an answer.
 pub fn said(sandbox: &Sandbox, id: &str, day: u32, texts: &[&str]) -> PathBuf {
-    let mut rows = String::new();
-    let mut parent = Value::Null;
+    let mut rows = rows_of(id, &sandbox.project, day);
     for (place, text) in texts.iter().enumerate() {
-        let common = json!({"sessionId": id, "cwd": sandbox.project, "version": "2.1.330", "isSidechain": false,
-            "timestamp": format!("2026-11-{day:02}T21:00:{place:02}.000Z")});
-        let (prompt, answer) = (format!("{id}-{place}-a"), format!("{id}-{place}-b"));
-        let mut row = json!({"type": "user", "uuid": prompt, "parentUuid": parent,
-            "message": {"role": "user", "content": text}});
-        let mut reply = json!({"type": "assistant", "uuid": answer, "parentUuid": prompt,
-            "message": {"id": format!("m{place}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101",
-                "content": [{"type": "text", "text": "Done."}], "stop_reason": "end_turn",
-                "usage": {"input_tokens": 12, "output_tokens": 7}}});
-        for object in [&mut row, &mut reply] {
-            object.as_object_mut().unwrap().extend(common.as_object().unwrap().clone());
-            rows.push_str(&format!("{object}\n"));
-        }
-        parent = json!(answer);
+        rows.user(json!(text));
+        answer(&mut rows, place, json!({"type": "text", "text": "Done."}));
     }
-    sandbox.session(id, rows, 0)
+    sandbox.session(id, rows.text(), 0)
+}
+
+/// A session on a day of November.
+fn rows_of(id: &str, directory: &Path, day: u32) -> Rows {
+    Rows::new(id, directory).from(&format!("2026-11-{day:02}T21:00:00Z"))
+}
+
+fn answer(rows: &mut Rows, place: usize, content: Value) {
+    let usage = json!({"input_tokens": 12, "output_tokens": 7});
+    rows.model("claude-opus-4-5-20251101", &format!("m{place}"), json!([content]), usage);
 }
 
 /// A step of a session: a prompt, or a command with its output.
@@ -45,25 +43,12 @@ enum Step {
 
 /// A session of the project with these steps, as far as they were done.
 fn worked(sandbox: &Sandbox, id: &str, day: u32, steps: &[Step]) {
-    let mut rows = String::new();
-    let mut parent = Value::Null;
-    let mut row = |second: usize, kind: &str, message: Value| {
-        let uuid = format!("{id}-{}", rows.lines().count());
-        let row = json!({"type": kind, "uuid": uuid, "parentUuid": parent, "message": message, "sessionId": id,
-            "cwd": sandbox.project, "version": "2.1.330", "isSidechain": false,
-            "timestamp": format!("2026-11-{day:02}T21:00:{second:02}.000Z")});
-        rows.push_str(&format!("{row}\n"));
-        parent = json!(uuid);
-    };
-    let answer = |place: usize, content: Value| {
-        json!({"id": format!("m{place}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101",
-            "content": [content], "stop_reason": "end_turn", "usage": {"input_tokens": 12, "output_tokens": 7}})
-    };
+    let mut rows = rows_of(id, &sandbox.project, day);
     for (place, step) in steps.iter().enumerate() {
         let (command, output, is_error) = match *step {
             Step::Prompt(text) => {
-                row(place, "user", json!({"role": "user", "content": text}));
-                row(place, "assistant", answer(place, json!({"type": "text", "text": "I will."})));
+                rows.user(json!(text));
+                answer(&mut rows, place, json!({"type": "text", "text": "I will."}));
                 continue;
             }
             Step::Failed(command, output) => (command, output, true),
@@ -71,11 +56,11 @@ fn worked(sandbox: &Sandbox, id: &str, day: u32, steps: &[Step]) {
         };
         let call = format!("toolu_{place}_{}", &id[..4]);
         let input = json!({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}});
-        row(place, "assistant", answer(place, input));
+        answer(&mut rows, place, input);
         let result = json!({"type": "tool_result", "tool_use_id": call, "content": output, "is_error": is_error});
-        row(place, "user", json!({"role": "user", "content": [result]}));
+        rows.user(json!([result]));
     }
-    sandbox.session(id, rows, 0);
+    sandbox.session(id, rows.text(), 0);
 }
 
 /// A command that fails, the corrected one, and a report of the user that it does not help.
@@ -140,7 +125,7 @@ fn a_fix_that_a_session_received_and_followed_is_helpful() {
 
 /// The payload of an event of a session.
 fn payload(sandbox: &Sandbox, id: &str, more: Value) -> Value {
-    let path = sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{id}.jsonl"));
+    let path = sandbox.session_file(id);
     let mut payload = json!({"session_id": id, "transcript_path": path, "cwd": sandbox.project});
     payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     payload
@@ -312,7 +297,7 @@ fn a_broken_tree_never_fails_a_hook() {
         ("Stop", json!({})),
         ("SessionEnd", json!({"reason": "other"})),
     ] {
-        let outcome = given(&sandbox, &["hook", event], &payload(&sandbox, FIRST, more).to_string());
+        let outcome = sandbox.given(&["hook", event], &payload(&sandbox, FIRST, more).to_string());
         assert_eq!(outcome.code, 0, "{event}: {}", outcome.stderr);
     }
 }
@@ -346,9 +331,7 @@ fn watch_learns_when_a_session_is_idle() {
 #[test]
 fn watch_copies_a_session_when_it_is_idle_if_the_user_wants_it() {
     let sandbox = Sandbox::new();
-    let settings = "[sessions]\nkeep = 'on'\n[watch]\nidle_seconds = 0\n[memory]\nlearn = false\n";
-    fs::create_dir(sandbox.home.join(".aperture")).unwrap();
-    fs::write(sandbox.home.join(".aperture/config.toml"), settings).unwrap();
+    sandbox.settings("[sessions]\nkeep = 'on'\n[watch]\nidle_seconds = 0\n[memory]\nlearn = false\n");
     let _watching = learning_in(&sandbox, &["--lines"]);
     crate::sandbox::wait_for("watch copies the session", || {
         let list = sandbox.json(&["keep", "list"], "aperture.keep-list/1");
@@ -475,8 +458,7 @@ fn instructions_for_a_model() {
 
 /// Runs the program as a user who may read everything and write nothing.
 #[cfg(unix)]
-fn reading(sandbox: &Sandbox, arguments: &[&str], input: &str) -> (i32, String) {
-    use std::io::Write;
+fn reading(sandbox: &Sandbox, arguments: &[&str], input: &str) -> crate::sandbox::Outcome {
     use std::os::unix::fs::MetadataExt;
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65534;
@@ -485,16 +467,12 @@ fn reading(sandbox: &Sandbox, arguments: &[&str], input: &str) -> (i32, String) 
         // The superuser may write everywhere.
         command.uid(NOBODY).gid(NOBODY);
     }
-    let pipe = std::process::Stdio::piped;
-    let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    (output.status.code().unwrap_or(-1), String::from_utf8(output.stdout).unwrap())
+    crate::sandbox::start_with(&mut command, input).wait_with_output().unwrap().into()
 }
 
 /// Gives a directory and all below it other rights: those of files and those of directories.
 #[cfg(unix)]
-fn set_rights(directory: &std::path::Path, of_files: u32, of_directories: u32) {
+fn set_rights(directory: &Path, of_files: u32, of_directories: u32) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
     for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap()) {
@@ -529,38 +507,26 @@ fn data_that_can_only_be_read_answers_as_before() {
         }
         let root = sandbox.home.parent().unwrap();
         set_rights(root, 0o444, 0o555);
-        let first: Vec<(i32, String)> = asked.iter().map(|(arguments, input)| reading(&sandbox, arguments, input)).collect();
+        let first: Vec<_> = asked.iter().map(|(arguments, input)| reading(&sandbox, arguments, input)).collect();
         set_rights(root, 0o644, 0o755);
-        for ((arguments, input), (code, text)) in asked.iter().zip(first) {
-            let written = given(&sandbox, arguments, input);
-            assert!(!text.is_empty(), "{arguments:?}");
-            assert_eq!((code, text), (0, written.stdout), "{arguments:?}, learned: {has_learned}");
+        for ((arguments, input), read) in asked.iter().zip(first) {
+            let written = sandbox.given(arguments, input);
+            assert!(!read.stdout.is_empty(), "{arguments:?}");
+            assert_eq!((read.code, read.stdout), (0, written.stdout), "{arguments:?}, learned: {has_learned}");
         }
     }
 }
 
 /// A session in a directory that reads files of it.
-fn read_files(sandbox: &Sandbox, id: &str, directory: &std::path::Path, files: &[&str]) {
-    let mut rows = String::new();
-    let mut row = |kind: &str, message: Value| {
-        let place = rows.lines().count();
-        let row = json!({"type": kind, "uuid": format!("{id}-{place}"), "parentUuid": place.checked_sub(1).map(|at| format!("{id}-{at}")),
-            "message": message, "sessionId": id, "cwd": directory, "version": "2.1.330", "isSidechain": false,
-            "timestamp": format!("2026-11-20T21:00:{place:02}.000Z")});
-        rows.push_str(&format!("{row}\n"));
-    };
-    row("user", json!({"role": "user", "content": "we never commit the lock file of the shop"}));
+fn read_files(sandbox: &Sandbox, id: &str, directory: &Path, files: &[&str]) {
+    let mut rows = rows_of(id, directory, 20);
+    rows.user(json!("we never commit the lock file of the shop"));
     for (place, file) in files.iter().enumerate() {
         let call = json!({"type": "tool_use", "id": format!("toolu_{place}"), "name": "Read", "input": {"file_path": directory.join(file)}});
-        row(
-            "assistant",
-            json!({"id": format!("m{place}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101",
-            "content": [call], "stop_reason": "end_turn", "usage": {"input_tokens": 12, "output_tokens": 7}}),
-        );
-        let result = json!({"type": "tool_result", "tool_use_id": format!("toolu_{place}"), "content": "1\tx"});
-        row("user", json!({"role": "user", "content": [result]}));
+        answer(&mut rows, place, call);
+        rows.user(json!([{"type": "tool_result", "tool_use_id": format!("toolu_{place}"), "content": "1\tx"}]));
     }
-    sandbox.session(id, rows, 0);
+    sandbox.session(id, rows.text(), 0);
 }
 
 #[test]

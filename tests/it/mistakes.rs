@@ -1,8 +1,7 @@
 //! Typical mistakes, and what the user reads after each of them.
 
-use crate::changing::{bytes, run};
-use crate::sandbox::{Sandbox, repository};
-use expect_test::expect_file;
+use crate::changing::bytes;
+use crate::sandbox::{Sandbox, snapshot};
 
 /// Command lines with one mistake each.
 const MISTAKES: [&str; 36] = [
@@ -50,14 +49,14 @@ fn each_mistake_is_answered_with_the_next_step() {
     let before = bytes(&sandbox);
     let mut text = String::new();
     for line in MISTAKES {
-        let outcome = run(&sandbox, line);
+        let outcome = sandbox.enter(line);
         assert!(matches!(outcome.code, 1..=3) && outcome.stdout.is_empty(), "{line}: {}", outcome.all());
         let next = ["hint: ", "tip: ", "Usage: ", "possible values", "try '--help'"];
         assert!(next.iter().any(|next| outcome.stderr.contains(next)), "{line}: {}", outcome.stderr);
         text.push_str(&format!("$ aperture {line}\n{}\n", outcome.all()));
     }
     assert!(bytes(&sandbox) == before);
-    expect_file![repository().join("tests/it/snapshots/mistakes.txt")].assert_eq(&text);
+    snapshot("mistakes", &text);
 }
 
 /// A relative directory would be another one in each working directory.

@@ -1,35 +1,25 @@
 //! The commands of the model: execution, approval, and that each is counted once.
 
-use crate::sandbox::{Outcome, Sandbox, all_or, directory_in, repository};
-use expect_test::{expect, expect_file};
+use crate::hooks;
+use crate::sandbox::{Sandbox, all_or, directory_in, files_ending, start_with};
+use expect_test::expect;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub const ID: &str = "11111111-1111-4111-8111-111111111111";
 
 /// Returns a home with one session, without its subagents.
 pub fn sandbox() -> Sandbox {
     let sandbox = Sandbox::of("tools-and-spill");
-    fs::remove_dir_all(session(&sandbox).with_extension("")).unwrap();
+    fs::remove_dir_all(sandbox.session_file(ID).with_extension("")).unwrap();
     sandbox
-}
-
-/// Returns the file of the session.
-pub fn session(sandbox: &Sandbox) -> PathBuf {
-    sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{ID}.jsonl"))
-}
-
-/// Sets something in the user's settings.
-pub fn set(sandbox: &Sandbox, text: &str) {
-    fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
-    fs::write(sandbox.home.join(".aperture/config.toml"), text).unwrap();
 }
 
 /// Appends a turn with a text of the model.
 pub fn say(sandbox: &Sandbox, text: &str) {
     let [user, assistant] = turn(sandbox, text);
-    append(&session(sandbox), &[user, assistant]);
+    append(&sandbox.session_file(ID), &[user, assistant]);
 }
 
 /// Returns the rows of a turn with a text of the model, as the client writes them later.
@@ -39,7 +29,7 @@ fn turn(sandbox: &Sandbox, text: &str) -> [Value; 2] {
 
 /// Returns such a turn after rows that the client has to write first.
 fn turn_behind(sandbox: &Sandbox, queued: &[Value], text: &str) -> [Value; 2] {
-    let rows = fs::read_to_string(session(sandbox)).unwrap();
+    let rows = fs::read_to_string(sandbox.session_file(ID)).unwrap();
     let mut rows: Vec<Value> = rows.lines().filter_map(|row| serde_json::from_str(row).ok()).collect();
     rows.extend_from_slice(queued);
     let last = rows.iter().rev().find(|row| row["type"] == "assistant" && row["isSidechain"] == false).unwrap();
@@ -69,29 +59,6 @@ fn append(path: &Path, rows: &[Value]) {
     fs::write(path, text).unwrap();
 }
 
-/// Words of a command line; quotes are single ones.
-fn run(sandbox: &Sandbox, line: &str) -> Outcome {
-    let parts = line.split('\'').enumerate().flat_map(|(place, part)| match place % 2 {
-        0 => part.split(' ').filter(|word| !word.is_empty()).collect(),
-        _ => vec![part],
-    });
-    sandbox.run(&parts.collect::<Vec<_>>())
-}
-
-fn done(sandbox: &Sandbox, line: &str) -> String {
-    let outcome = run(sandbox, line);
-    assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{line}: {}", outcome.all());
-    outcome.stdout
-}
-
-fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
-    let mut text = String::new();
-    for line in lines {
-        text.push_str(&format!("$ aperture {line}\n{}\n", run(sandbox, line).all()));
-    }
-    expect_file![repository().join("tests/it/snapshots").join(format!("obeying-{name}.txt"))].assert_eq(&text);
-}
-
 /// Returns the status of each command and the answer to the model.
 fn obeyed(sandbox: &Sandbox) -> Vec<(String, String)> {
     let report = sandbox.json(&["obey"], "aperture.obey/2");
@@ -113,7 +80,7 @@ fn log(sandbox: &Sandbox) -> Vec<String> {
 #[test]
 fn screens_of_the_model_commands() {
     let sandbox = sandbox();
-    let before = fs::read(session(&sandbox)).unwrap();
+    let before = fs::read(sandbox.session_file(ID)).unwrap();
     say(
         &sandbox,
         "I tidy up, not by @pin(1):\n@archive(16|19, reason: read) @compress(24, minimal)\n\n- @pin(38) @pin(20)\n- @expand(412), \
@@ -140,9 +107,9 @@ fn screens_of_the_model_commands() {
         "log",
         "obey",
     ];
-    screens(&sandbox, "screens", &lines);
-    done(&sandbox, "restore original");
-    assert!(fs::read(session(&sandbox)).unwrap().starts_with(&before), "all of it can be taken back");
+    sandbox.snapshot("obeying-screens", &lines);
+    sandbox.done("restore original");
+    assert!(fs::read(sandbox.session_file(ID)).unwrap().starts_with(&before), "all of it can be taken back");
 }
 
 #[test]
@@ -177,13 +144,13 @@ fn each_command_counts_once() {
     assert_eq!(log(&sandbox), once);
     assert_eq!(statuses(&sandbox), [""; 0]);
     // A fork keeps the identities of the rows.
-    let fork = sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(session(&sandbox)).unwrap(), 9);
+    let fork = sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(sandbox.session_file(ID)).unwrap(), 9);
     let report = sandbox.json(&["obey", "-s", "2222"], "aperture.obey/2");
     assert_eq!((&report["session"], &report["commands"]), (&"22222222-2222-4222-8222-222222222222".into(), &json!([])));
-    assert_eq!(done(&sandbox, "log -s 2222"), "no operations on this session\n");
+    assert_eq!(sandbox.done("log -s 2222"), "no operations on this session\n");
     fs::remove_file(fork).unwrap();
     // An undone command is not executed again.
-    done(&sandbox, "undo");
+    sandbox.done("undo");
     assert_eq!(statuses(&sandbox), [""; 0]);
     say(&sandbox, "@pin(19)");
     assert_eq!(statuses(&sandbox), ["done"]);
@@ -194,12 +161,12 @@ fn commands_written_before_the_install_do_not_count() {
     let sandbox = sandbox();
     say(&sandbox, "@pin(16)");
     say(&sandbox, "@pin(19)");
-    done(&sandbox, "obey");
+    sandbox.done("obey");
     assert_eq!(log(&sandbox), ["model @pin(19)"]);
     // From then on every turn counts, also one without a check.
     say(&sandbox, "@pin(20)");
     say(&sandbox, "@pin(22)");
-    done(&sandbox, "obey");
+    sandbox.done("obey");
     assert_eq!(log(&sandbox)[..2], ["model @pin(22)", "model @pin(20)"]);
 }
 
@@ -207,7 +174,7 @@ fn commands_written_before_the_install_do_not_count() {
 fn only_the_model_itself_counts() {
     let sandbox = sandbox();
     say(&sandbox, "nothing");
-    let path = session(&sandbox);
+    let path = sandbox.session_file(ID);
     let rows = fs::read_to_string(&path).unwrap();
     let last: Value = serde_json::from_str(rows.lines().next_back().unwrap()).unwrap();
     let id = "cccccccc-0000-4000-8000-000000000001";
@@ -231,21 +198,21 @@ fn a_text_that_was_changed_is_not_what_the_model_wrote() {
     say(&sandbox, "nothing");
     let blocks = sandbox.json(&["blocks", "all"], "aperture.blocks/2");
     let last = blocks["blocks"].as_array().unwrap().len().to_string();
-    done(&sandbox, &format!("update {last} '@pin(16)'"));
+    sandbox.done(&format!("update {last} '@pin(16)'"));
     assert_eq!(statuses(&sandbox), [""; 0]);
 }
 
 #[test]
 fn blocks_marked_by_the_user_are_not_dropped() {
     let sandbox = sandbox();
-    set(&sandbox, "[model]\narchive = 'auto'\ncompress = 'auto'\nupdate = 'auto'\n");
-    done(&sandbox, "pin 16");
-    done(&sandbox, "focus 19");
+    sandbox.settings("[model]\narchive = 'auto'\ncompress = 'auto'\nupdate = 'auto'\n");
+    sandbox.done("pin 16");
+    sandbox.done("focus 19");
     say(
         &sandbox,
         "@unpin(16) @archive(16) @compress(19, minimal) @update(16, \"x\") @update(19, \"x\") @focus(24) @archive(19|20..23)",
     );
-    let before = fs::read(session(&sandbox)).unwrap();
+    let before = fs::read(sandbox.session_file(ID)).unwrap();
     let answers = obeyed(&sandbox);
     let expected = [
         ("refused", "block 16 was pinned by the user; only the user can unpin it"),
@@ -259,18 +226,18 @@ fn blocks_marked_by_the_user_are_not_dropped() {
         assert_eq!((status.as_str(), answer.as_str()), expected);
     }
     assert!(answers[6].1.contains("skipped #19 (focused)"), "{answers:?}");
-    done(&sandbox, "undo");
-    done(&sandbox, "undo");
-    assert!(fs::read(session(&sandbox)).unwrap() == before);
+    sandbox.done("undo");
+    sandbox.done("undo");
+    assert!(fs::read(sandbox.session_file(ID)).unwrap() == before);
     // The model may release only its own pins and marks.
-    done(&sandbox, "focus 19");
+    sandbox.done("focus 19");
     say(&sandbox, "@pin(24) @focus(20)");
     say(&sandbox, "@unpin(24) @archive(24) @unfocus(focused)");
     assert_eq!(statuses(&sandbox), ["done"; 5]);
     say(&sandbox, "@pin(16, top) @unpin(16) @focus(19) @unfocus(19)");
     assert_eq!(statuses(&sandbox), ["done", "refused", "done", "refused"]);
     // A block that the user unpinned, and that the model pins again, is the model's own.
-    done(&sandbox, "unpin 16");
+    sandbox.done("unpin 16");
     say(&sandbox, "@pin(16) @unpin(16)");
     assert_eq!(statuses(&sandbox), ["done", "done"]);
 }
@@ -278,10 +245,10 @@ fn blocks_marked_by_the_user_are_not_dropped() {
 #[test]
 fn the_settings_say_what_it_may_do() {
     let sandbox = sandbox();
-    set(&sandbox, "[model]\ncommands_per_turn = 2\npin = 'deny'\narchive = 'auto'\n");
+    sandbox.settings("[model]\ncommands_per_turn = 2\npin = 'deny'\narchive = 'auto'\n");
     say(&sandbox, "@pin(16) @focus(16) @archive(19) @focus(24) @focus(20)");
     assert_eq!(statuses(&sandbox), ["denied", "done", "done", "waiting", "waiting"]);
-    let told = done(&sandbox, "obey --tell");
+    let told = sandbox.done("obey --tell");
     assert!(told.contains("@pin(16) is denied: the user's settings deny @pin"), "{told}");
     assert!(told.contains("@focus(24) needs the user's approval: more than 2 commands in one turn"), "{told}");
     // The model can write in the project.
@@ -289,23 +256,14 @@ fn the_settings_say_what_it_may_do() {
     say(&sandbox, "@pin(16) @update(24, \"x\") @focus(38)");
     assert_eq!(statuses(&sandbox), ["denied", "waiting", "waiting"]);
     sandbox.write("aperture.toml", "[model]\npin = 'perhaps'\n");
-    assert_eq!(run(&sandbox, "obey").code, 2);
+    assert_eq!(sandbox.enter("obey").code, 2);
     // From another directory, the settings of the session's own project hold too.
     fs::remove_file(sandbox.project.join("aperture.toml")).unwrap();
     let own = sandbox.write("own/aperture.toml", "[model]\nfocus = 'deny'\n");
-    let rows = fs::read_to_string(session(&sandbox)).unwrap();
-    fs::write(session(&sandbox), rows.replace("/home/dev/shop", &own.parent().unwrap().to_string_lossy())).unwrap();
+    let rows = fs::read_to_string(sandbox.session_file(ID)).unwrap();
+    fs::write(sandbox.session_file(ID), rows.replace("/home/dev/shop", &own.parent().unwrap().to_string_lossy())).unwrap();
     say(&sandbox, "@focus(16)\n@create(\"a note\")");
     assert_eq!(statuses(&sandbox), ["denied", "done"]);
-}
-
-/// A client, which is this process, has the session open.
-pub fn open_in_client(sandbox: &Sandbox) {
-    let registry = sandbox.home.join(".claude/sessions");
-    fs::create_dir_all(&registry).unwrap();
-    let process = std::process::id();
-    let entry = format!(r#"{{"pid":{process},"sessionId":"{ID}","status":"idle"}}"#);
-    fs::write(registry.join(format!("{process}.json")), entry).unwrap();
 }
 
 #[test]
@@ -313,22 +271,22 @@ fn an_approval_in_an_open_session_needs_live() {
     let sandbox = sandbox();
     sandbox.write("aperture.toml", "[model]\narchive = 'approve'\npin = 'approve'\n");
     say(&sandbox, "@archive(16) @pin(24)");
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     assert_eq!(statuses(&sandbox), ["waiting"; 2]);
-    assert!(done(&sandbox, "inbox").contains("aperture approve 1 --live"));
-    let before = fs::read(session(&sandbox)).unwrap();
+    assert!(sandbox.done("inbox").contains("aperture approve 1 --live"));
+    let before = fs::read(sandbox.session_file(ID)).unwrap();
     expect![[r#"
         error: cannot approve 1
         because: a client has the session 11111111-1111-4111-8111-111111111111 open and does not read it again automatically
         hint: close the client, or use --live and then type /resume 11111111-1111-4111-8111-111111111111 in it
         exit code 3
     "#]]
-    .assert_eq(&run(&sandbox, "approve 2 1").all());
-    assert_eq!(fs::read(session(&sandbox)).unwrap(), before);
+    .assert_eq(&sandbox.enter("approve 2 1").all());
+    assert_eq!(fs::read(sandbox.session_file(ID)).unwrap(), before);
     let waiting = || sandbox.json(&["inbox"], "aperture.inbox/2")["proposals"].as_array().unwrap().len();
     assert_eq!(waiting(), 2, "none of them is executed");
-    done(&sandbox, "approve 2");
-    let said = done(&sandbox, "approve 1 --live");
+    sandbox.done("approve 2");
+    let said = sandbox.done("approve 1 --live");
     assert!(said.contains("takes effect after /resume 11111111-1111-4111-8111-111111111111"), "{said}");
     assert_eq!(waiting(), 0);
 }
@@ -338,33 +296,33 @@ fn an_answer_is_pending_only_until_the_client_reads_the_file() {
     let sandbox = sandbox();
     sandbox.write("aperture.toml", "[model]\narchive = 'approve'\n");
     say(&sandbox, "@archive(16) @archive(19)");
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     assert_eq!(statuses(&sandbox), ["waiting"; 2]);
-    assert!(!done(&sandbox, "inbox").contains("until then you"), "the inbox is for the user");
-    done(&sandbox, "obey --tell");
+    assert!(!sandbox.done("inbox").contains("until then you"), "the inbox is for the user");
+    sandbox.done("obey --tell");
     let pending =
         "(takes effect after /resume 11111111-1111-4111-8111-111111111111; until then you still receive the content as before)";
-    assert!(!done(&sandbox, "approve 1 --live").contains("until then you"), "the report is for the user");
-    let told = done(&sandbox, "obey --tell");
+    assert!(!sandbox.done("approve 1 --live").contains("until then you"), "the report is for the user");
+    let told = sandbox.done("obey --tell");
     assert!(told.contains("1 block archived") && told.contains(pending), "{told}");
     // The client reads the file before the next prompt.
-    done(&sandbox, "approve 2 --live");
+    sandbox.done("approve 2 --live");
     start(&sandbox, "resume");
-    let told = done(&sandbox, "obey --tell");
+    let told = sandbox.done("obey --tell");
     assert!(told.contains("@archive(19): 1 block archived") && !told.contains("/resume"), "{told}");
 }
 
 #[test]
 fn a_running_client_receives_the_results_instead() {
     let sandbox = sandbox();
-    done(&sandbox, "archive 16");
-    done(&sandbox, "compress 19 --level minimal");
+    sandbox.done("archive 16");
+    sandbox.done("compress 19 --level minimal");
     say(&sandbox, "@recall(16) @expand(19) @create(\"make db first\") @pin(24)");
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     assert_eq!(statuses(&sandbox), ["done"; 4]);
     assert_eq!(log(&sandbox)[..2], ["model @pin(24)", "model @expand(19)"]);
     // Text beyond the limit is sent with the prompt after the next one.
-    let told = [done(&sandbox, "obey --tell"), done(&sandbox, "obey --tell")];
+    let told = [sandbox.done("obey --tell"), sandbox.done("obey --tell")];
     assert!(told.iter().all(|told| (1..9_000).contains(&told.len())));
     let told = told.concat();
     let expected = [
@@ -379,11 +337,11 @@ fn a_running_client_receives_the_results_instead() {
         assert!(told.contains(words), "{words}: {told}");
     }
     for line in ["create --live 'x'", "recall --inject --live 16"] {
-        let said = done(&sandbox, line);
+        let said = sandbox.done(line);
         assert!(said.contains("a prompt before the next /resume drops the note"), "{said}");
-        done(&sandbox, "undo --live");
+        sandbox.done("undo --live");
     }
-    let text = done(&sandbox, "log");
+    let text = sandbox.done("log");
     assert!(text.ends_with("Claude recalled 1 block, expanded 1, created 1 note and pinned 1\n"), "{text}");
 }
 
@@ -393,8 +351,8 @@ fn only_the_user_can_restore_turns_that_the_user_folded() {
     let sandbox = sandbox();
     say(&sandbox, "The harbour map is done.");
     say(&sandbox, "The tide table is done.");
-    done(&sandbox, "compact 2");
-    let folded = fs::read(session(&sandbox)).unwrap();
+    sandbox.done("compact 2");
+    let folded = fs::read(sandbox.session_file(ID)).unwrap();
     let blocks = sandbox.json(&["blocks", "cold & \"harbour\""], "aperture.blocks/2");
     let number = blocks["blocks"].as_array().unwrap().last().unwrap()["number"].as_u64().unwrap();
     say(&sandbox, &format!("@expand({number}) @recall({number})"));
@@ -403,15 +361,15 @@ fn only_the_user_can_restore_turns_that_the_user_folded() {
     assert_eq!(status, "refused");
     assert!(answer.contains("the user folded these blocks") && answer.contains(&format!("@recall({number})")), "{answer}");
     assert_eq!(answers[1].0, "done", "{answers:?}");
-    assert!(fs::read(session(&sandbox)).unwrap().starts_with(&folded[..folded.len() / 2]));
+    assert!(fs::read(sandbox.session_file(ID)).unwrap().starts_with(&folded[..folded.len() / 2]));
     // The user can.
-    assert!(done(&sandbox, &format!("expand {number}")).contains("operation 1"));
+    assert!(sandbox.done(&format!("expand {number}")).contains("operation 1"));
 }
 
 #[test]
 fn blocks_of_a_closed_session_are_restored_in_the_file() {
     let sandbox = sandbox();
-    done(&sandbox, "archive 16|19");
+    sandbox.done("archive 16|19");
     // Two hours after the last answer the cache has expired; in the file's last minute it is warm.
     say(&sandbox, "@recall(16)");
     let look = |now: &str| {
@@ -429,10 +387,10 @@ fn every_answer_reaches_the_model() {
         (1..95).map(|number| format!("@pin({number}, nonsense words of {number} that are nowhere at all in here)")).collect();
     say(&sandbox, &commands.join(" "));
     assert_eq!(statuses(&sandbox).len(), 94);
-    let payload = json!({"transcript_path": session(&sandbox)});
+    let payload = json!({"transcript_path": sandbox.session_file(ID)});
     let mut told = 0;
     for _ in 0..9 {
-        let answer = crate::hooks::told(&sandbox, "UserPromptSubmit", &payload);
+        let answer = hooks::told(&sandbox, "UserPromptSubmit", &payload);
         assert!(!answer.contains("cut here"), "{answer}");
         told += answer.matches("aperture: @pin").count();
     }
@@ -443,10 +401,10 @@ fn every_answer_reaches_the_model() {
 fn an_empty_inbox_is_reported_the_same_with_and_without_a_store() {
     let sandbox = sandbox();
     let outcome =
-        || ["approve --pending", "deny --pending"].map(|line| run(&sandbox, line)).map(|outcome| (outcome.code, outcome.stderr));
+        || ["approve --pending", "deny --pending"].map(|line| sandbox.enter(line)).map(|outcome| (outcome.code, outcome.stderr));
     let without = outcome();
     assert!(without[0].1.contains("no pending commands"), "{without:?}");
-    done(&sandbox, "pin 16");
+    sandbox.done("pin 16");
     assert_eq!(outcome(), without);
 }
 
@@ -455,17 +413,17 @@ fn commands_about_deleted_blocks_are_answered() {
     let sandbox = sandbox();
     say(&sandbox, "@archive(16) @update(24, \"other\") @archive(19)");
     assert_eq!(statuses(&sandbox), ["waiting"; 3]);
-    done(&sandbox, "archive 16");
-    done(&sandbox, "pin 24");
-    let outcome = run(&sandbox, "approve 1");
+    sandbox.done("archive 16");
+    sandbox.done("pin 24");
+    let outcome = sandbox.enter("approve 1");
     assert_eq!((outcome.code, outcome.stdout.contains("nothing to do: #16 is already archived")), (1, true), "{}", outcome.all());
-    assert!(done(&sandbox, "obey --tell").contains("@archive(16) was not executed"));
-    let rows = fs::read_to_string(session(&sandbox)).unwrap();
-    fs::remove_file(session(&sandbox)).unwrap();
-    let outcome = run(&sandbox, "approve 3");
+    assert!(sandbox.done("obey --tell").contains("@archive(16) was not executed"));
+    let rows = fs::read_to_string(sandbox.session_file(ID)).unwrap();
+    fs::remove_file(sandbox.session_file(ID)).unwrap();
+    let outcome = sandbox.enter("approve 3");
     assert_eq!((outcome.code, outcome.stdout.contains("refused")), (1, true), "{}", outcome.all());
-    fs::write(session(&sandbox), rows).unwrap();
-    assert_eq!(run(&sandbox, "approve 3").code, 1, "it was refused");
+    fs::write(sandbox.session_file(ID), rows).unwrap();
+    assert_eq!(sandbox.enter("approve 3").code, 1, "it was refused");
 }
 
 #[test]
@@ -484,15 +442,15 @@ fn credentials_are_not_said() {
         let sandbox = sandbox();
         say(&sandbox, &text.join("\n\n"));
         if live {
-            open_in_client(&sandbox);
+            sandbox.open_in_client();
         }
         for line in
             ["obey --dry-run", "obey --dry-run --json", "obey --json", "inbox", "log", "obey --tell", "deny 4 --reason KEY"]
         {
-            let said = run(&sandbox, &line.replace("KEY", &key)).all();
+            let said = sandbox.enter(&line.replace("KEY", &key)).all();
             assert!(!said.contains(&key), "{line}: {said}");
         }
-        assert!(!done(&sandbox, "obey --tell").contains(&key));
+        assert!(!sandbox.done("obey --tell").contains(&key));
     }
 }
 
@@ -500,12 +458,12 @@ fn credentials_are_not_said() {
 fn an_interrupted_command_waits_for_the_user() {
     let sandbox = sandbox();
     say(&sandbox, "@create(\"one\")");
-    done(&sandbox, "obey");
+    sandbox.done("obey");
     let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
     store.execute("UPDATE proposals SET status = 'begun'", []).unwrap();
     drop(store);
     assert_eq!(statuses(&sandbox), [""; 0]);
-    let inbox = done(&sandbox, "inbox");
+    let inbox = sandbox.done("inbox");
     assert!(inbox.contains("pending: aperture was interrupted"), "{inbox}");
     assert_eq!(log(&sandbox).len(), 1);
 }
@@ -513,17 +471,17 @@ fn an_interrupted_command_waits_for_the_user() {
 #[test]
 fn without_a_store_nothing_is_done() {
     let sandbox = sandbox();
-    done(&sandbox, "pin 20");
+    sandbox.done("pin 20");
     say(&sandbox, "@pin(16) @create(\"one\")");
-    let before = fs::read(session(&sandbox)).unwrap();
+    let before = fs::read(sandbox.session_file(ID)).unwrap();
     let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
     let refuse =
         "CREATE TRIGGER t BEFORE INSERT ON proposals BEGIN SELECT RAISE(ABORT, 'attempt to write a readonly database'); END";
     store.execute(refuse, []).unwrap();
-    let outcome = run(&sandbox, "obey");
+    let outcome = sandbox.enter("obey");
     assert_eq!((outcome.code, &*outcome.stdout), (1, ""));
     assert!(outcome.stderr.contains("readonly"), "{}", outcome.stderr);
-    assert!(fs::read(session(&sandbox)).unwrap() == before);
+    assert!(fs::read(sandbox.session_file(ID)).unwrap() == before);
     assert_eq!(log(&sandbox), ["user pin 20"]);
     store.execute("DROP TRIGGER t", []).unwrap();
     assert_eq!(statuses(&sandbox), ["done", "done"], "it was not lost");
@@ -532,8 +490,8 @@ fn without_a_store_nothing_is_done() {
 #[test]
 fn an_older_store_is_brought_up_to_date() {
     let sandbox = sandbox();
-    done(&sandbox, "pin 20");
-    done(&sandbox, "archive 19");
+    sandbox.done("pin 20");
+    sandbox.done("archive 19");
     let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
     for column in ["base_bytes", "base_hash", "point", "deferred"] {
         store.execute_batch(&format!("ALTER TABLE operations DROP COLUMN {column}")).unwrap();
@@ -549,22 +507,22 @@ fn an_older_store_is_brought_up_to_date() {
     drop(store);
     assert_eq!(log(&sandbox), ["user archive 19", "user pin 20"]);
     // Its operations have no delta: they can be undone, and it is reported that this is not byte for byte.
-    assert!(done(&sandbox, "verify").contains("operation 2 has no delta"));
-    assert!(done(&sandbox, "undo").contains("planned from logged values, not byte for byte: operation 2 has no delta"));
-    assert!(done(&sandbox, "redo").contains("redone"));
-    done(&sandbox, "undo");
+    assert!(sandbox.done("verify").contains("operation 2 has no delta"));
+    assert!(sandbox.done("undo").contains("planned from logged values, not byte for byte: operation 2 has no delta"));
+    assert!(sandbox.done("redo").contains("redone"));
+    sandbox.done("undo");
     say(&sandbox, "@pin(16)");
     assert_eq!(statuses(&sandbox), ["done"]);
 }
 
 /// The client reports the end of a turn and, if it does, its last message.
 fn stop(sandbox: &Sandbox, message: &str) {
-    let payload = json!({"transcript_path": session(sandbox), "last_assistant_message": message});
-    assert_eq!(crate::hooks::told(sandbox, "Stop", &payload), "");
+    let payload = json!({"transcript_path": sandbox.session_file(ID), "last_assistant_message": message});
+    assert_eq!(hooks::told(sandbox, "Stop", &payload), "");
 }
 
 fn start(sandbox: &Sandbox, source: &str) {
-    crate::hooks::told(sandbox, "SessionStart", &json!({"transcript_path": session(sandbox), "source": source}));
+    hooks::told(sandbox, "SessionStart", &json!({"transcript_path": sandbox.session_file(ID), "source": source}));
 }
 
 /// Every command that the store knows, with its status, the oldest first.
@@ -582,21 +540,21 @@ fn a_reported_message_is_obeyed_before_its_row_is_written() {
             start(&sandbox, "resume");
         }
         let [prompt, answer] = turn(&sandbox, "  Done.\n\n@pin(16)\n\n@archive(19, reason: read)\n");
-        append(&session(&sandbox), &[prompt]);
+        append(&sandbox.session_file(ID), &[prompt]);
         stop(&sandbox, "Done.\n\n@pin(16)\n\n@archive(19, reason: read)");
         assert_eq!(log(&sandbox), ["model @pin(16)"]);
-        let inbox = done(&sandbox, "inbox");
+        let inbox = sandbox.done("inbox");
         assert!(inbox.contains("@archive(19, reason: read)"), "{inbox}");
         // Nothing comes twice, with the row or without it.
         assert_eq!(statuses(&sandbox), [""; 0]);
-        append(&session(&sandbox), &[answer]);
-        assert!(done(&sandbox, "obey --dry-run").contains("no commands found"));
+        append(&sandbox.session_file(ID), &[answer]);
+        assert!(sandbox.done("obey --dry-run").contains("no commands found"));
         assert_eq!(statuses(&sandbox), [""; 0]);
         stop(&sandbox, "Done.\n\n@pin(16)\n\n@archive(19, reason: read)");
         assert_eq!(known(&sandbox), ["@pin(16) done", "@archive(19, reason: read) waiting"]);
-        assert!(done(&sandbox, "approve 2").contains("1 block archived"));
+        assert!(sandbox.done("approve 2").contains("1 block archived"));
         assert_eq!(log(&sandbox), ["model @archive(19, reason: read)", "model @pin(16)"]);
-        let log = done(&sandbox, "log");
+        let log = sandbox.done("log");
         assert!(log.contains("Claude pinned 1 block and archived 1"), "{log}");
     }
 }
@@ -605,12 +563,12 @@ fn a_reported_message_is_obeyed_before_its_row_is_written() {
 fn a_reported_command_can_be_denied() {
     let sandbox = sandbox();
     let [prompt, answer] = turn(&sandbox, "@archive(19)");
-    append(&session(&sandbox), &[prompt]);
+    append(&sandbox.session_file(ID), &[prompt]);
     stop(&sandbox, "@archive(19)");
-    done(&sandbox, "deny 1 --reason 'still needed'");
-    append(&session(&sandbox), &[answer]);
+    sandbox.done("deny 1 --reason 'still needed'");
+    append(&sandbox.session_file(ID), &[answer]);
     assert_eq!(statuses(&sandbox), [""; 0]);
-    let told = crate::hooks::told(&sandbox, "UserPromptSubmit", &json!({"transcript_path": session(&sandbox)}));
+    let told = hooks::told(&sandbox, "UserPromptSubmit", &json!({"transcript_path": sandbox.session_file(ID)}));
     assert!(told.contains("aperture: @archive(19) is denied: still needed"), "{told}");
     assert_eq!(known(&sandbox), ["@archive(19) denied"]);
 }
@@ -620,19 +578,19 @@ fn the_same_text_in_two_messages_is_obeyed_twice() {
     let one = "@create(\"one\")";
     for looked in [false, true] {
         let sandbox = sandbox();
-        open_in_client(&sandbox);
+        sandbox.open_in_client();
         let [prompt, answer] = turn(&sandbox, one);
-        append(&session(&sandbox), &[prompt]);
+        append(&sandbox.session_file(ID), &[prompt]);
         stop(&sandbox, one);
-        append(&session(&sandbox), &[answer]);
+        append(&sandbox.session_file(ID), &[answer]);
         if looked {
-            done(&sandbox, "obey");
+            sandbox.done("obey");
         }
         let [prompt, answer] = turn(&sandbox, one);
-        append(&session(&sandbox), &[prompt]);
+        append(&sandbox.session_file(ID), &[prompt]);
         stop(&sandbox, one);
         assert_eq!(known(&sandbox).len(), 2, "{looked}");
-        append(&session(&sandbox), std::slice::from_ref(&answer));
+        append(&sandbox.session_file(ID), std::slice::from_ref(&answer));
         // Another hook made the model continue in the same turn.
         let mut more = answer.clone();
         more["type"] = json!("user");
@@ -644,11 +602,11 @@ fn the_same_text_in_two_messages_is_obeyed_twice() {
         last["uuid"] = json!("cccccccc-0000-4000-8000-000000000002");
         last["parentUuid"] = more["uuid"].clone();
         last["message"]["id"] = json!("msg_last");
-        append(&session(&sandbox), &[more]);
+        append(&sandbox.session_file(ID), &[more]);
         stop(&sandbox, one);
         assert_eq!(known(&sandbox).len(), 3, "{looked}");
-        append(&session(&sandbox), &[last]);
-        done(&sandbox, "obey");
+        append(&sandbox.session_file(ID), &[last]);
+        sandbox.done("obey");
         assert_eq!(known(&sandbox), [format!("{one} done"), format!("{one} done"), format!("{one} done")], "{looked}");
     }
 }
@@ -656,38 +614,34 @@ fn the_same_text_in_two_messages_is_obeyed_twice() {
 #[test]
 fn one_message_reported_twice_is_obeyed_once() {
     let sandbox = sandbox();
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     let [prompt, answer] = turn(&sandbox, "@create(\"one\")");
-    append(&session(&sandbox), &[prompt]);
-    let payload = json!({"transcript_path": session(&sandbox), "last_assistant_message": "@create(\"one\")"}).to_string();
-    let hook = || {
-        let mut child = sandbox.command(&["hook", "Stop"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
-        std::io::Write::write_all(&mut child.stdin.take().unwrap(), payload.as_bytes()).unwrap();
-        child
-    };
+    append(&sandbox.session_file(ID), &[prompt]);
+    let payload = json!({"transcript_path": sandbox.session_file(ID), "last_assistant_message": "@create(\"one\")"}).to_string();
+    let hook = || start_with(&mut sandbox.command(&["hook", "Stop"]), &payload);
     let mut hooks = [hook(), hook(), hook()];
     // The row comes while they wait for it, or later.
     std::thread::sleep(std::time::Duration::from_millis(100));
-    append(&session(&sandbox), &[answer]);
+    append(&sandbox.session_file(ID), &[answer]);
     hooks.iter_mut().for_each(|hook| assert!(hook.wait().unwrap().success()));
-    done(&sandbox, "obey");
+    sandbox.done("obey");
     assert_eq!(known(&sandbox), ["@create(\"one\") done"]);
     // A fork has the row as well.
-    sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(session(&sandbox)).unwrap(), 9);
+    sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(sandbox.session_file(ID)).unwrap(), 9);
     assert_eq!(sandbox.json(&["obey", "-s", "2222"], "aperture.obey/2")["commands"], json!([]));
 }
 
 #[test]
 fn a_fork_does_not_repeat_a_reported_message() {
     let sandbox = sandbox();
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     let [prompt, answer] = turn(&sandbox, "@create(\"one\")");
-    append(&session(&sandbox), &[prompt]);
+    append(&sandbox.session_file(ID), &[prompt]);
     stop(&sandbox, "@create(\"one\")");
-    append(&session(&sandbox), &[answer]);
-    sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(session(&sandbox)).unwrap(), 9);
+    append(&sandbox.session_file(ID), &[answer]);
+    sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(sandbox.session_file(ID)).unwrap(), 9);
     assert_eq!(sandbox.json(&["obey", "-s", "2222"], "aperture.obey/2")["commands"], json!([]));
-    done(&sandbox, "obey");
+    sandbox.done("obey");
     assert_eq!(known(&sandbox), ["@create(\"one\") done"]);
 }
 
@@ -695,7 +649,7 @@ fn a_fork_does_not_repeat_a_reported_message() {
 fn commands_recorded_before_a_crash_are_executed_once() {
     for has_row in [false, true] {
         let sandbox = sandbox();
-        open_in_client(&sandbox);
+        sandbox.open_in_client();
         start(&sandbox, "resume");
         let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
         store
@@ -707,21 +661,21 @@ fn commands_recorded_before_a_crash_are_executed_once() {
             .unwrap();
         let text = "@create(\"one\") @create(\"two\")";
         let [prompt, answer] = turn(&sandbox, text);
-        append(&session(&sandbox), &[prompt]);
-        let payload = json!({"transcript_path": session(&sandbox), "last_assistant_message": text});
-        let outcome = crate::hooks::given(&sandbox, &["hook", "Stop"], &payload.to_string());
+        append(&sandbox.session_file(ID), &[prompt]);
+        let payload = json!({"transcript_path": sandbox.session_file(ID), "last_assistant_message": text});
+        let outcome = sandbox.given(&["hook", "Stop"], &payload.to_string());
         assert!(outcome.stderr.contains("readonly"), "{}", outcome.stderr);
         assert_eq!(known(&sandbox), ["@create(\"one\") done", "@create(\"two\") recorded"]);
         store.execute("DROP TRIGGER t", []).unwrap();
         if has_row {
-            append(&session(&sandbox), std::slice::from_ref(&answer));
+            append(&sandbox.session_file(ID), std::slice::from_ref(&answer));
         }
-        let told = crate::hooks::told(&sandbox, "UserPromptSubmit", &payload);
+        let told = hooks::told(&sandbox, "UserPromptSubmit", &payload);
         assert!(told.contains("@create(\"one\")") && told.contains("@create(\"two\")"), "{told}");
         if !has_row {
-            append(&session(&sandbox), &[answer]);
+            append(&sandbox.session_file(ID), &[answer]);
         }
-        done(&sandbox, "obey");
+        sandbox.done("obey");
         assert_eq!(known(&sandbox), ["@create(\"one\") done", "@create(\"two\") done"]);
         // A command that was interrupted during its execution needs the user's decision, and is not found a second time in its row.
         store.execute("UPDATE proposals SET status = 'begun' WHERE number = 1", []).unwrap();
@@ -733,21 +687,21 @@ fn commands_recorded_before_a_crash_are_executed_once() {
 #[test]
 fn a_session_without_a_file_is_known() {
     let sandbox = sandbox();
-    let directory = session(&sandbox).parent().unwrap().to_owned();
+    let directory = sandbox.session_file(ID).parent().unwrap().to_owned();
     let [mut prompt, answer] = turn(&sandbox, "@create(\"one\")");
     prompt["parentUuid"] = Value::Null;
     fs::remove_dir_all(&directory).unwrap();
     start(&sandbox, "startup");
-    assert_eq!(run(&sandbox, "verify --all").code, 0, "nothing was done to it that could be missing");
+    assert_eq!(sandbox.enter("verify --all").code, 0, "nothing was done to it that could be missing");
     stop(&sandbox, "@create(\"one\")");
     assert_eq!(known(&sandbox), ["@create(\"one\") recorded"]);
     fs::create_dir_all(&directory).unwrap();
-    fs::write(session(&sandbox), "").unwrap();
-    append(&session(&sandbox), &[prompt]);
-    open_in_client(&sandbox);
-    done(&sandbox, "obey");
-    append(&session(&sandbox), &[answer]);
-    done(&sandbox, "obey");
+    fs::write(sandbox.session_file(ID), "").unwrap();
+    append(&sandbox.session_file(ID), &[prompt]);
+    sandbox.open_in_client();
+    sandbox.done("obey");
+    append(&sandbox.session_file(ID), &[answer]);
+    sandbox.done("obey");
     assert_eq!(known(&sandbox), ["@create(\"one\") done"]);
 }
 
@@ -757,12 +711,12 @@ fn every_turn_counts_from_the_start_of_a_session_on() {
     say(&sandbox, "@create(\"before\")");
     start(&sandbox, "resume");
     assert_eq!(sandbox.json(&["gc"], "aperture.gc/2")["sessions"], json!([]), "it is only registered");
-    open_in_client(&sandbox);
-    done(&sandbox, "obey");
+    sandbox.open_in_client();
+    sandbox.done("obey");
     // Two turns of which no hook heard.
     say(&sandbox, "@create(\"one\")");
     say(&sandbox, "@create(\"two\")");
-    done(&sandbox, "obey");
+    sandbox.done("obey");
     assert_eq!(known(&sandbox), ["@create(\"one\") done", "@create(\"two\") done"]);
 }
 
@@ -772,7 +726,7 @@ fn each_command_of_any_talk_is_obeyed_once() {
     let seeds = std::env::var("APERTURE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(all_or(12, 2));
     for seed in 1..=seeds {
         let sandbox = sandbox();
-        open_in_client(&sandbox);
+        sandbox.open_in_client();
         start(&sandbox, "resume");
         let mut state = u64::wrapping_mul(seed, 0x9e37_79b9_7f4a_7c15);
         let mut chance = |of: u64| {
@@ -791,7 +745,7 @@ fn each_command_of_any_talk_is_obeyed_once() {
             queue.extend(turn);
             let write = |rows: usize, queue: &mut std::collections::VecDeque<Value>| {
                 let rows: Vec<Value> = queue.drain(..rows.min(queue.len())).collect();
-                append(&session(&sandbox), &rows);
+                append(&sandbox.session_file(ID), &rows);
             };
             // All but the last row, mostly.
             let rows = queue.len() - 1 - (chance(4) == 0) as usize;
@@ -802,13 +756,13 @@ fn each_command_of_any_talk_is_obeyed_once() {
             let rows = if chance(4) == 0 { 0 } else { queue.len() };
             write(rows, &mut queue);
             match chance(3) {
-                0 => drop(crate::hooks::told(&sandbox, "UserPromptSubmit", &json!({"transcript_path": session(&sandbox)}))),
-                1 => drop(done(&sandbox, "obey")),
+                0 => drop(hooks::told(&sandbox, "UserPromptSubmit", &json!({"transcript_path": sandbox.session_file(ID)}))),
+                1 => drop(sandbox.done("obey")),
                 _ => {}
             }
         }
-        append(&session(&sandbox), &queue.into_iter().collect::<Vec<_>>());
-        done(&sandbox, "obey");
+        append(&sandbox.session_file(ID), &queue.into_iter().collect::<Vec<_>>());
+        sandbox.done("obey");
         let mut known = known(&sandbox);
         known.sort();
         expected.sort();
@@ -820,10 +774,8 @@ fn each_command_of_any_talk_is_obeyed_once() {
 #[test]
 fn real_sessions_ask_for_nothing() {
     let Some(corpus) = directory_in("APERTURE_CORPUS") else { return };
-    let mut files = Vec::new();
-    crate::window::files(&corpus, &mut files);
     let (mut texts, mut found) = (0, Vec::new());
-    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "jsonl")) {
+    for file in files_ending(&corpus, "jsonl") {
         for row in fs::read(file).unwrap().split(|byte| *byte == b'\n') {
             for provider in aperture::provider::PROVIDERS {
                 for block in provider.parse(row).blocks {

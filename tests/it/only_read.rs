@@ -1,8 +1,9 @@
 //! Sessions that are only read: those of OpenCode, in a database, and of Gemini CLI.
 
 use crate::commands::ids;
-use crate::sandbox::{Sandbox, homes_only_read};
+use crate::sandbox::{Sandbox, contents_below, homes_only_read};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -30,13 +31,8 @@ const CHANGES: &[&str] = &[
 ];
 
 /// The files of the clients in a home, with their contents.
-fn files(sandbox: &Sandbox) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    for directory in [".local", ".gemini"] {
-        crate::window::files(&sandbox.home.join(directory), &mut files);
-    }
-    let content = |path: PathBuf| (path.clone(), fs::read(path).unwrap());
-    files.into_iter().map(content).collect()
+fn files(sandbox: &Sandbox) -> BTreeMap<PathBuf, Vec<u8>> {
+    [".local", ".gemini"].iter().flat_map(|directory| contents_below(&sandbox.home.join(directory))).collect()
 }
 
 #[test]
@@ -62,7 +58,7 @@ fn every_change_is_refused_with_the_reason() {
 #[test]
 fn nothing_is_written_beside_a_database() {
     let sandbox = Sandbox::of("opencode-tools");
-    let database = files(&sandbox).into_iter().map(|(path, _)| path).find(|path| path.extension().is_some_and(|end| end == "db"));
+    let database = files(&sandbox).into_keys().find(|path| path.extension().is_some_and(|end| end == "db"));
     let connection = rusqlite::Connection::open(database.unwrap()).unwrap();
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).unwrap();
     drop(connection);
@@ -124,6 +120,7 @@ fn a_kept_copy_is_read_after_the_client_deleted_the_session() {
         let sandbox = Sandbox::of(&home);
         let id = ids(&sandbox).into_iter().next().unwrap();
         let manifest = sandbox.run(&["manifest", &id]).stdout;
+        let transcript = sandbox.text(&["transcript", "-s", &id]);
         assert_eq!(sandbox.run(&["keep"]).code, 0);
         let path = if home.starts_with("gemini") { gemini(&sandbox) } else { sandbox.database() };
         let written = fs::read(&path).unwrap();
@@ -137,7 +134,9 @@ fn a_kept_copy_is_read_after_the_client_deleted_the_session() {
         assert!(found.contains(" --to FILE\n") && !found.contains("&&"), "{found}");
         assert_eq!(sandbox.run(&["keep", "restore", &id, "--to", "copy.jsonl"]).code, 0);
         assert!(sandbox.run(&["manifest", "copy.jsonl"]).stdout.starts_with("[CONTEXT MANIFEST"), "{home}");
-        if home.starts_with("gemini") {
+        if home.starts_with("opencode") {
+            assert_eq!(sandbox.text(&["transcript", "-s", "copy.jsonl"]), transcript);
+        } else {
             assert!(fs::read(sandbox.project.join("copy.jsonl")).unwrap() == written, "each byte of the client is kept");
         }
     }

@@ -1,9 +1,8 @@
 //! Laws of the packer, over all fixtures.
 
 use crate::commands::ids;
-use crate::manifest::Rows;
-use crate::sandbox::{Sandbox, all_or, homes, repository, sample};
-use expect_test::expect_file;
+use crate::rows::Rows;
+use crate::sandbox::{Sandbox, all_or, homes, sample};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -102,44 +101,31 @@ fn a_pack_has_its_text_in_three_branches_and_is_deterministic() {
 fn facts_survive_five_packs_of_a_growing_session() {
     let sandbox = Sandbox::new();
     let id = "00000000-0000-4000-8000-000000000001";
-    let mut rows = String::new();
-    let mut place = 0;
-    let mut say = |rows: &mut String, role: &str, text: &str| {
-        let parent = if place == 0 { Value::Null } else { Value::from(format!("00000000-0000-4000-9000-{:012}", place)) };
-        place += 1;
-        let content = if role == "user" { json!(text) } else { json!([{"type": "text", "text": text}]) };
-        let message = json!({"role": role, "content": content, "model": "claude-opus-4-5", "id": format!("msg_{place}")});
-        let row = json!({
-            "type": role, "parentUuid": parent, "uuid": format!("00000000-0000-4000-9000-{place:012}"), "sessionId": id,
-            "isSidechain": false, "userType": "external", "cwd": "/home/dev/shop", "version": "2.1.0",
-            "timestamp": format!("2026-11-21T{:02}:{:02}:00.000Z", place / 60, place % 60), "message": message,
-        });
-        *rows += &format!("{row}\n");
-    };
+    let mut rows = Rows::new(id, "/home/dev/shop").from("2026-11-21T00:00:00Z").each_minute();
     let fact = |round: usize, at: usize, value: usize| match at {
         0 => format!("The deploy code of service {round} is KX-{value}, and needed twice."),
         1 => format!("Never spend more than ${value} on cluster number-{round} without asking me."),
         _ => format!("Base the branch of topic t{round} on commit 1a2b{value}, it is the last good one."),
     };
-    say(&mut rows, "user", "Help me to clean up the modules of the shop, one part after the other");
-    say(&mut rows, "assistant", "Which part comes first?");
+    rows.prompt("Help me to clean up the modules of the shop, one part after the other");
+    rows.answer("Which part comes first?");
     for round in 1..=5 {
         for at in 0..3 {
-            say(&mut rows, "user", &fact(round, at, 100 * round + at));
-            say(&mut rows, "assistant", &format!("Noted fact {at} of round {round}."));
+            rows.prompt(&fact(round, at, 100 * round + at));
+            rows.answer(&format!("Noted fact {at} of round {round}."));
             for step in 0..4 {
-                say(&mut rows, "user", &format!("Look at part {step} of module {at} in round {round}"));
+                rows.prompt(&format!("Look at part {step} of module {at} in round {round}"));
                 let lines = (0..12).map(|line| {
                     format!("Part {step}.{line} of module {at}.{round} reads its input and returns a sum of {line} cells.")
                 });
-                say(&mut rows, "assistant", &lines.collect::<Vec<_>>().join("\n"));
+                rows.answer(&lines.collect::<Vec<_>>().join("\n"));
             }
         }
         // The deploy code of service 1 changes in each round.
-        say(&mut rows, "user", &fact(1, 0, 7000 + round));
-        say(&mut rows, "assistant", "The code is noted.");
-        sandbox.session(id, &rows, 1_795_290_000 + round as u64);
-        let budget = (aperture::engine::tokens::of_model(&rows, "claude-opus-4-5") / 5.0) as u64;
+        rows.prompt(&fact(1, 0, 7000 + round));
+        rows.answer("The code is noted.");
+        sandbox.session(id, rows.text(), 1_795_290_000 + round as u64);
+        let budget = (aperture::engine::tokens::of_model(&rows.text(), "claude-opus-4-5") / 5.0) as u64;
         let text = pack(&sandbox, id, &budget.to_string()).unwrap()["text"].as_str().unwrap().to_owned();
         for (round_of, at) in (1..=round).flat_map(|round| (0..3).map(move |at| (round, at))).filter(|fact| *fact != (1, 0)) {
             assert!(text.contains(&fact(round_of, at, 100 * round_of + at)), "round {round}: {round_of} {at}\n{text}");
@@ -160,7 +146,7 @@ fn statements_of_the_user_precede_other_words_in_a_small_pack() {
     rows.prompt("ON CALL: the pager of the shop has number 42");
     rows.prompt("Look at the door");
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     let text = pack(&sandbox, "abc1", "300").unwrap()["text"].as_str().unwrap().to_owned();
     for (line, is_told) in [("HOUSE RULE", true), ("number 42", true), ("back room", true), ("number 41", false)] {
         assert_eq!(text.contains(line), is_told, "{line}\n{text}");
@@ -182,7 +168,7 @@ fn a_pack_names_a_directory_and_an_error_once() {
     let tests = "Exit code 1\n?   \tshop/a\t[no test files]\n--- FAIL: TestSum (0.01s)\n    sum_test.go:7: got 3\nFAIL";
     rows.failed_call("Bash", json!({"command": "go test ./..."}), tests);
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     let text = pack(&sandbox, "abc1", "2k").unwrap()["text"].as_str().unwrap().to_owned();
     for lines in [
         "`cd /w/shop`, then:\n- `make docs` #5\n- `make all` #3\n",
@@ -213,7 +199,7 @@ fn a_pack_states_what_calls_did() {
     rows.answer("1. The left drawers first.\n2. The right drawers first.\n\nWhich?");
     rows.prompt("option 2.");
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     let text = pack(&sandbox, "abc1", "1M").unwrap()["text"].as_str().unwrap().to_owned();
     for (part, is_told) in [
         ("src/shelf.rs #", true),
@@ -278,7 +264,7 @@ fn a_failed_call_has_its_error_and_a_search_without_hits_is_none() {
     rows.failed_call("Bash", json!({"command": "make"}), "Exit code 1\n\u{1b}[31merror: no rule\u{1b}[0m");
     rows.failed_call("Ask", json!({"questions": [{"question": "Now?"}]}), "Nobody answered");
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     let text = pack(&sandbox, "abc1", "2k").unwrap()["text"].as_str().unwrap().to_owned();
     let listed = "Failed or rejected calls:\n- `Ask Now?`: Nobody answered #9\n- `make`: Exit code 1 · error: no rule #7\n\
         - `rg -n fail src; ls lib`: Exit code 2 · ls: lib: No such file #5\n\n";
@@ -288,13 +274,15 @@ fn a_failed_call_has_its_error_and_a_search_without_hits_is_none() {
 #[test]
 fn packing() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let mut text = String::new();
-    for line in [
-        "--budget 700", "--budget 400 --query echo", "--budget 700 --explain", "--budget 5", "--budget 400 --query=-x",
-        "--budget 300 --turns 99",
-    ] {
-        let arguments: Vec<&str> = ["pack"].into_iter().chain(line.split(' ')).collect();
-        text.push_str(&format!("$ aperture pack {line}\n{}\n", sandbox.run(&arguments).all()));
-    }
-    expect_file![repository().join("tests/it/snapshots/pack.txt")].assert_eq(&text);
+    sandbox.snapshot(
+        "pack",
+        &[
+            "pack --budget 700",
+            "pack --budget 400 --query echo",
+            "pack --budget 700 --explain",
+            "pack --budget 5",
+            "pack --budget 400 --query=-x",
+            "pack --budget 300 --turns 99",
+        ],
+    );
 }

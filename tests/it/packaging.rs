@@ -1,7 +1,7 @@
 //! The package on crates.io contains the files that its README needs, and the recipes in `packaging/` contain the version and the
 //! files of the repository.
 
-use crate::manifest::Rows;
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, repository};
 use std::collections::BTreeSet;
 use std::fs;
@@ -69,7 +69,7 @@ fn the_action_annotates_the_sessions_of_a_checkout() {
     let key = ["AKIA", "Q7RZ2MWK9TXB4LNV"].concat();
     let mut rows = Rows::default();
     rows.prompt(&format!("The key is {key}."));
-    sandbox.write("demo.jsonl", rows.file());
+    sandbox.write("demo.jsonl", rows.text());
     let program = Path::new(env!("CARGO_BIN_EXE_aperture")).parent().unwrap().display();
     let path = format!("{program}:{}", std::env::var("PATH").unwrap());
     let run = |sessions: &str| {
@@ -83,7 +83,7 @@ fn the_action_annotates_the_sessions_of_a_checkout() {
     assert!(!text.contains(&key), "{text}");
     rows = Rows::default();
     rows.prompt("Nothing is secret here.");
-    sandbox.write("clean.jsonl", rows.file());
+    sandbox.write("clean.jsonl", rows.text());
     assert!(run("clean.jsonl").status.success());
 }
 

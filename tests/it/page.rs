@@ -2,9 +2,9 @@
 #![allow(clippy::disallowed_types, reason = "the client of the page")]
 
 use crate::browser::{Browser, ENTER};
-use crate::manifest::Rows;
 use crate::network::{Proxy, dechunked, split};
 use crate::obeying::say;
+use crate::rows::Rows;
 use crate::sandbox::{PATIENCE, Sandbox, wait_for};
 use crate::{fresh, wire};
 use aperture::commands::{Request, RequestEffect, definition};
@@ -385,7 +385,7 @@ fn a_report_is_one_private_file_without_credentials_that_a_browser_shows() {
     rows.prompt("Look at the environment.");
     rows.call("Bash", json!({"command": "env"}), &format!("AWS_ACCESS_KEY_ID={key}\n<b>bold</b>"));
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     let written = sandbox.json(&["report", "--html", "r.html"], "aperture.report/1");
     let path = path(&sandbox, &written["file"]);
     let text = fs::read_to_string(&path).unwrap();

@@ -5,7 +5,7 @@
 //! test --test it the_table_is_made`. The files in DIR hold the texts that clients send (separated by form feeds), those in
 //! `DIR/more` further texts of their programs. Hashes that are already in the table are kept.
 
-use crate::sandbox::{directory_in, repository};
+use crate::sandbox::{directory_in, files_below, repository};
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ const HASH_BYTES: usize = 5;
 
 const TABLE: &[u8] = include_bytes!("prose.hashes");
 
-/// The files and directories that are searched, from the root of the repository.
-const PLACES: &[&str] = &[".ci", "benches", "build.rs", "completions", "docs", "fixtures", "fuzz", "man", "src", "tests"];
+/// The directories that are searched, beside the documents and the program at the root of the repository.
+const PLACES: &[&str] = &[".ci", "benches", "completions", "docs", "fixtures", "fuzz", "man", "src", "tests"];
 
 /// A word: its hash, and the offset of its end.
 struct Word {
@@ -92,21 +92,12 @@ fn copies(text: &[u8], table: &HashSet<u64>) -> Vec<(usize, String)> {
     found.map(copy).collect()
 }
 
-fn files(path: &Path, found: &mut Vec<PathBuf>) {
-    if path.is_dir() {
-        fs::read_dir(path).unwrap().for_each(|entry| files(&entry.unwrap().path(), found));
-    } else if path.is_file() && !path.ends_with("prose.hashes") {
-        found.push(path.to_owned());
-    }
-}
-
 /// All copies in a tree, a line each.
 fn copies_in(tree: &Path, table: &HashSet<u64>) -> Vec<String> {
-    let mut all = Vec::new();
-    PLACES.iter().for_each(|place| files(&tree.join(place), &mut all));
+    let mut all: Vec<PathBuf> = PLACES.iter().flat_map(|place| files_below(&tree.join(place))).collect();
     let beside = fs::read_dir(tree).unwrap().map(|entry| entry.unwrap().path());
-    all.extend(beside.filter(|path| path.extension().is_some_and(|end| end == "md")));
-    all.retain(|path| !path.starts_with(tree.join("fuzz/target")));
+    all.extend(beside.filter(|path| path.extension().is_some_and(|end| end == "md" || end == "rs")));
+    all.retain(|path| !path.starts_with(tree.join("fuzz/target")) && !path.ends_with("prose.hashes"));
     assert!(all.len() > 100, "{} is no repository of aperture", tree.display());
     let of_file = |path: &PathBuf| {
         let name = path.strip_prefix(tree).unwrap().display().to_string();
@@ -163,9 +154,7 @@ fn the_table_is_made() {
     let Some(directory) = directory_in("APERTURE_PROSE") else { return };
     let mut hashes: BTreeSet<u64> = table().into_iter().collect();
     for (place, of) in [(directory.clone(), KEPT_OF[0]), (directory.join("more"), KEPT_OF[1])] {
-        let mut all = Vec::new();
-        files(&place, &mut all);
-        for path in all.iter().filter(|path| path.parent() == Some(&place)) {
+        for path in files_below(&place).iter().filter(|path| path.parent() == Some(&place)) {
             for text in fs::read(path).unwrap().split(|byte| *byte == b'\x0c') {
                 hashes.extend(chosen(text, of));
             }

@@ -5,7 +5,7 @@ use crate::network::{Api, Proxy, SECRET};
 use crate::network::{
     EVENTS, STREAM, begin, chunk, dechunked, find, header, read_until, requests, send, split, stepwise, stream,
 };
-use crate::sandbox::{PATIENCE, Sandbox, wait_for};
+use crate::sandbox::{PATIENCE, Sandbox, contents_below, wait_for};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
@@ -364,12 +364,8 @@ fn credentials_are_in_no_file_and_in_no_output() {
     proxy.child.stderr.take().unwrap().read_to_string(&mut output).unwrap();
     proxy.child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
     assert!(!output.contains("k3Yxk3Yx"), "{output}");
-    let mut files = Vec::new();
-    crate::window::files(&sandbox.home, &mut files);
-    crate::window::files(&sandbox.project, &mut files);
-    for file in &files {
-        let bytes = fs::read(file).unwrap();
-        assert!(find(&bytes, b"k3Yxk3Yx").is_none(), "{}", file.display());
+    for (file, bytes) in contents_below(&sandbox.home).iter().chain(&contents_below(&sandbox.project)) {
+        assert!(find(bytes, b"k3Yxk3Yx").is_none(), "{}", file.display());
         #[cfg(unix)]
         if file.starts_with(&records) {
             assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(file).unwrap().permissions()) & 0o777, 0o600);

@@ -1,12 +1,12 @@
 //! Rules and accounts beside the requests that pass the proxy: what is condensed by itself, what that costs and saves, and what
 //! outlives the proxy.
 
-use crate::changing::session;
 use crate::network::{Api, Proxy, SECRET, STREAM, answer_events, send};
+use crate::rows::append;
 use crate::sandbox::{Sandbox, all_or, wait_for};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl Client {
     ) -> Client {
         sandbox.write("aperture.toml", settings);
         let proxy = start(&sandbox, &api);
-        let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
+        let session = sandbox.first_session().file_stem().unwrap().to_string_lossy().into_owned();
         let result = sandbox.json(&["show", block], "aperture.show/2")["blocks"][0]["content"].as_str().unwrap().to_owned();
         Client { sandbox, api, proxy, session, call, result }
     }
@@ -151,7 +151,7 @@ fn rules_change_nothing_unless_they_are_switched_on() {
 #[test]
 fn stale_blocks_are_condensed_if_that_pays_back_and_an_undo_is_respected() {
     let client = Client::stale("[pipeline]\nmanifest = false\ncondense = true\npay_back_turns = 1000\n");
-    let before = fs::read(session(&client.sandbox)).unwrap();
+    let before = fs::read(client.sandbox.first_session()).unwrap();
     let original = client.send(&["again"]);
     let note = client.until_noted("condensation", "operation 1: compress --stale, because it pays back within");
     assert!(note.ends_with("turns"), "{note}");
@@ -160,7 +160,7 @@ fn stale_blocks_are_condensed_if_that_pays_back_and_an_undo_is_respected() {
     // It rests, although the model answers again and again.
     client.until_noted("condensation", "nothing is worth shortening");
     client.sandbox.text(&["undo"]);
-    assert_eq!(fs::read(session(&client.sandbox)).unwrap(), before);
+    assert_eq!(fs::read(client.sandbox.first_session()).unwrap(), before);
     assert_eq!(client.send(&["again"]), original);
     client.until_noted("condensation", "operation 1 was undone: waits for other turns");
     assert_eq!(client.send(&["again"]), original);
@@ -242,7 +242,7 @@ fn a_budget_is_kept_within_a_turn_of_fast_steps_and_its_rule_waits_for_the_bill_
 #[test]
 fn a_budget_is_kept_while_the_client_writes_a_row_with_each_fast_step() {
     let client = Client::of("[budget]\ntokens = 25000\n[pipeline]\nmanifest = false\nbudget = true\n", steps());
-    let file = session(&client.sandbox);
+    let file = client.sandbox.first_session();
     let before = fs::read_to_string(&file).unwrap();
     let last = before.lines().rfind(|row| row.contains(r#""type":"assistant""#)).unwrap();
     let last: Value = serde_json::from_str(last).unwrap();
@@ -260,7 +260,7 @@ fn a_budget_is_kept_while_the_client_writes_a_row_with_each_fast_step() {
         row["message"]["usage"] = usage(sent);
         row["message"]["content"] = json!([{"type": "text", "text": format!("step {count}")}]);
         let row = format!("{row}\n");
-        fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(row.as_bytes()).unwrap();
+        append(&file, &row);
         appended += &row;
         sent
     };
@@ -385,8 +385,7 @@ fn commands_of_the_model_and_refusals_are_shown() {
     let api = Api::new(move |_, stream| answer_events(stream, &events));
     let sandbox = Sandbox::of("tools-and-spill");
     sandbox.write("aperture.toml", "[pipeline]\nmanifest = false\n");
-    fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
-    fs::write(sandbox.home.join(".aperture/config.toml"), "[model]\narchive = \"auto\"\n").unwrap();
+    sandbox.settings("[model]\narchive = \"auto\"\n");
     let proxy = start(&sandbox, &api);
     let client = Client { session: crate::obeying::ID.to_owned(), call: read_call(), result: String::new(), sandbox, api, proxy };
     client.send(&["tidy up"]);
@@ -395,8 +394,8 @@ fn commands_of_the_model_and_refusals_are_shown() {
         Some(sandbox.text(&["status"])).filter(|status| status.contains("Claude archived 1 block and pinned 1 in the last turn"))
     });
     assert!(!status.contains("requests are sent as the client writes them"), "{status}");
-    let payload = json!({"transcript_path": session(sandbox)}).to_string();
-    let line = crate::hooks::given(sandbox, &["statusline"], &payload).stdout;
+    let payload = json!({"transcript_path": sandbox.first_session()}).to_string();
+    let line = sandbox.given(&["statusline"], &payload).stdout;
     assert!(line.contains("Claude archived 1 block and pinned 1"), "{line}");
     let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
     let observed = "INSERT OR REPLACE INTO wire_lines (session, line, point, dropped, observed)
@@ -405,11 +404,11 @@ fn commands_of_the_model_and_refusals_are_shown() {
     let refused = "requests are sent as the client writes them: the API refused it";
     let status = sandbox.text(&["status"]);
     assert!(status.contains(refused), "{status}");
-    let line = crate::hooks::given(sandbox, &["statusline"], &payload).stdout;
+    let line = sandbox.given(&["statusline"], &payload).stdout;
     assert!(line.contains("sent unchanged"), "{line}");
     crate::watch::Watching::new(sandbox, &["--lines"]).until(refused);
     // Each refusal is reported to the person once, by the first event.
-    let hook = |event: &str| crate::hooks::given(sandbox, &["hook", event], &payload).stdout;
+    let hook = |event: &str| sandbox.given(&["hook", event], &payload).stdout;
     let message = "aperture: requests of this session are sent as the client writes them: the API refused it";
     assert_eq!(hook("Stop"), format!("{}\n", json!({"systemMessage": message})));
     assert!(!hook("UserPromptSubmit").contains("systemMessage"));
@@ -428,7 +427,7 @@ fn a_refused_change_ends_the_changes_of_a_session_and_the_user_is_told_why() {
     sandbox.write("aperture.toml", "[pipeline]\nmanifest = false\ntool = false\n");
     let proxy = start(&sandbox, &api);
     let result = sandbox.json(&["show", "16"], "aperture.show/2")["blocks"][0]["content"].as_str().unwrap().to_owned();
-    let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
+    let session = sandbox.first_session().file_stem().unwrap().to_string_lossy().into_owned();
     let client = Client { sandbox, api, proxy, session, call: read_call(), result };
     let original = client.send(&["go on"]);
     let sandbox = &client.sandbox;
@@ -444,8 +443,8 @@ fn a_refused_change_ends_the_changes_of_a_session_and_the_user_is_told_why() {
     assert!(status.contains(reason), "{status}");
     assert!(!status.contains("abcdefghijkl"), "{status}");
     assert_eq!(client.send(&["go on"]), original);
-    let payload = json!({"transcript_path": crate::changing::session(sandbox)}).to_string();
-    let hook = || crate::hooks::given(sandbox, &["hook", "UserPromptSubmit"], &payload).stdout;
+    let payload = json!({"transcript_path": sandbox.first_session()}).to_string();
+    let hook = || sandbox.given(&["hook", "UserPromptSubmit"], &payload).stdout;
     assert!(hook().contains("systemMessage"));
     assert!(!hook().contains("systemMessage"), "once");
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
 use crate::network::{Api, Proxy, answer_events, find, header, send, split};
-use crate::sandbox::{Sandbox, all_or, sample, wait_for};
+use crate::sandbox::{Sandbox, all_or, files_below, sample, wait_for};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::fs;
@@ -429,8 +429,7 @@ fn contents_of_requests_are_not_written_to_a_disk() {
     for command in [&["manifest"][..], &["compress", "--budget", "1k", "--dry-run"], &["summary"], &["check"]] {
         client.run(command);
     }
-    let mut files = Vec::new();
-    crate::window::files(&client.sandbox.home, &mut files);
+    let files = files_below(&client.sandbox.home);
     assert!(files.iter().any(|file| file.ends_with("store.db")), "{files:?}");
     for file in files {
         let bytes = fs::read(&file).unwrap();

@@ -1,7 +1,6 @@
 //! The tool of aperture behind the proxy: the model calls it, the client never sees it, and later requests have the calls.
 #![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
-use crate::changing::session;
 use crate::network::{Api, Proxy, SECRET, answer_events, send};
 use crate::sandbox::{Sandbox, wait_for};
 use serde_json::{Value, json};
@@ -96,7 +95,7 @@ impl Talk {
         let sandbox = Sandbox::of("tools-and-spill");
         sandbox.write("aperture.toml", "[pipeline]\nmanifest = false\n");
         let proxy = Talk::proxy(&sandbox, &api);
-        let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
+        let session = sandbox.first_session().file_stem().unwrap().to_string_lossy().into_owned();
         Talk { sandbox, api, proxy, session, script, messages: Vec::new() }
     }
 
@@ -355,7 +354,7 @@ fn a_client_that_hangs_up_ends_the_continuation() {
 #[test]
 fn a_call_in_the_first_answer_waits_for_the_session_file() {
     let mut talk = Talk::new(vec![response(&[own("o1", "@pin(16)")]), response(&[text("done")])]);
-    let file = session(&talk.sandbox);
+    let file = talk.sandbox.first_session();
     let away = file.with_extension("away");
     std::fs::rename(&file, &away).unwrap();
     talk.messages.push(json!({"role": "user", "content": "ask"}));

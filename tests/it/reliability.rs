@@ -2,11 +2,12 @@
 //!
 //! APERTURE_KILLS and APERTURE_ROWS extend the long tests.
 
+use crate::rows::append;
 use crate::sandbox::{Outcome, Sandbox, skipped};
 use aperture::store::Store;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -25,15 +26,6 @@ impl Random {
 
 fn number(variable: &str, default: usize) -> usize {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
-}
-
-/// The main session of a fixture's home.
-fn session(sandbox: &Sandbox) -> PathBuf {
-    let directory = sandbox.home.join(".claude/projects").join(sandbox.slug());
-    let mut files: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
-    files.sort();
-    files.remove(0)
 }
 
 fn run(sandbox: &Sandbox, file: &Path, arguments: &[&str]) -> Outcome {
@@ -77,7 +69,7 @@ fn check_all(sandbox: &Sandbox, file: &Path) {
 #[test]
 fn killed_at_any_moment_it_leaves_the_old_or_the_new_file() {
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     let original = fs::read(&file).unwrap();
     done(&sandbox, &file, &["archive", "all"]);
     let archived = fs::read(&file).unwrap();
@@ -111,7 +103,7 @@ fn killed_at_any_moment_it_leaves_the_old_or_the_new_file() {
 #[test]
 fn commands_with_two_stores_lose_no_change_of_each_other() {
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     let original = fs::read(&file).unwrap();
     let command = |store: &str, arguments: &[&str]| {
         let mut command = sandbox.command(&[arguments, &["-s", file.to_str().unwrap()]].concat());
@@ -137,17 +129,11 @@ fn commands_with_two_stores_lose_no_change_of_each_other() {
     }
 }
 
-/// Appends a row as a client does: opens, writes once, closes.
-fn append(file: &Path, row: &str) {
-    let mut handle = OpenOptions::new().append(true).open(file).unwrap();
-    handle.write_all(format!("{row}\n").as_bytes()).unwrap();
-}
-
 /// Changes a session and undoes the change while a client appends to it, and checks the result. Rows of the conversation refer to
 /// the row before; rows of state do not.
 fn check_writer(rows: usize, chained: bool, pause: u64) {
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     let original = fs::read_to_string(&file).unwrap();
     let parent = original.lines().rev().find_map(|line| {
         let row: serde_json::Value = serde_json::from_str(line).ok()?;
@@ -168,7 +154,7 @@ fn check_writer(rows: usize, chained: bool, pause: u64) {
         scope.spawn(|| {
             let mut random = Random(11);
             for number in 0..rows {
-                append(&file, &row(number));
+                append(&file, &(row(number) + "\n"));
                 if pause > 0 {
                     thread::sleep(Duration::from_micros(random.below(2 * pause)));
                 }
@@ -240,7 +226,7 @@ fn rows_of_the_conversation_that_a_client_appends_are_all_kept() {
 #[test]
 fn a_session_that_a_program_keeps_open_is_not_changed() {
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     let mut handle = OpenOptions::new().append(true).open(&file).unwrap();
     let original = fs::read(&file).unwrap();
     let outcome = run(&sandbox, &file, &["archive", "--live", "all"]);
@@ -259,7 +245,7 @@ fn a_session_that_a_program_keeps_open_is_not_changed() {
 #[test]
 fn two_at_once_on_one_session_wait_for_each_other() {
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     let original = fs::read(&file).unwrap();
     thread::scope(|scope| {
         for selector in ["kind(tool_result)", "kind(attachment)"] {
@@ -282,7 +268,7 @@ fn two_at_once_on_one_session_wait_for_each_other() {
 #[test]
 fn two_at_once_on_two_sessions_do_not_disturb_each_other() {
     let sandbox = Sandbox::of("older-model");
-    let first = session(&sandbox);
+    let first = sandbox.first_session();
     let original = fs::read(&first).unwrap();
     let second = sandbox.session("12121212-1212-4212-8212-121212121212", &original, 0);
     thread::scope(|scope| {
@@ -308,7 +294,7 @@ fn a_link_to_a_session_stays_one() {
     use std::os::unix::fs::PermissionsExt;
 
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     let original = fs::read(&file).unwrap();
     let target = sandbox.project.join("elsewhere.jsonl");
     fs::rename(&file, &target).unwrap();
@@ -387,7 +373,7 @@ fn a_store_that_cannot_be_read_is_an_error_and_not_an_absence() {
         [(directory, "is a directory"), (pipe, "not a regular file"), (garbage, "is damaged"), (file_above, "Not a directory")]
     {
         let sandbox = Sandbox::of("older-model");
-        done(&sandbox, &session(&sandbox), &["archive", "kind(tool_result)"]);
+        done(&sandbox, &sandbox.first_session(), &["archive", "kind(tool_result)"]);
         let store = sandbox.home.join(".aperture/store.db");
         remove(&store);
         spoil(&store);
@@ -404,7 +390,7 @@ fn a_store_that_cannot_be_read_is_an_error_and_not_an_absence() {
     // The right to read the file, and to search its directory.
     for is_of_directory in [false, true] {
         let sandbox = Sandbox::of("older-model");
-        done(&sandbox, &session(&sandbox), &["archive", "kind(tool_result)"]);
+        done(&sandbox, &sandbox.first_session(), &["archive", "kind(tool_result)"]);
         fs::set_permissions(sandbox.home.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
         let home = sandbox.home.join(".aperture");
         let denied = if is_of_directory { home.clone() } else { home.join("store.db") };
@@ -425,7 +411,7 @@ fn a_store_that_cannot_be_read_is_an_error_and_not_an_absence() {
 #[test]
 fn nothing_waits_for_a_pipe_among_the_sessions() {
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     let folder = file.parent().unwrap().to_owned();
     let strange = sandbox.home.join("strange");
     fs::create_dir(&strange).unwrap();
@@ -459,7 +445,7 @@ fn nothing_waits_for_a_pipe_among_the_sessions() {
 #[test]
 fn a_file_with_several_names_is_not_replaced() {
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     let original = fs::read(&file).unwrap();
     let other = sandbox.home.join("other.jsonl");
     fs::hard_link(&file, &other).unwrap();
@@ -478,7 +464,7 @@ fn a_file_with_several_names_is_not_replaced() {
 fn a_project_folder_that_is_a_link_has_sessions() {
     use std::os::unix::fs::symlink;
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     let (folder, original) = (file.parent().unwrap(), fs::read(&file).unwrap());
     let listed = sandbox.text(&["sessions"]);
     let elsewhere = sandbox.home.join("elsewhere");
@@ -502,7 +488,7 @@ fn a_home_that_is_not_utf_8_has_its_sessions_and_their_log() {
     use std::os::unix::ffi::OsStrExt;
     let mut sandbox = Sandbox::of("older-model");
     let homes = [&b"home\xff"[..], b"home\xfe"].map(|name| sandbox.home.with_file_name(std::ffi::OsStr::from_bytes(name)));
-    let name = session(&sandbox).strip_prefix(&sandbox.home).unwrap().to_owned();
+    let name = sandbox.first_session().strip_prefix(&sandbox.home).unwrap().to_owned();
     for home in &homes {
         let copied = std::process::Command::new("cp").arg("-r").args([&sandbox.home, home]).status();
         if !copied.unwrap().success() {
@@ -542,7 +528,7 @@ fn an_unusable_store_is_reported_and_nothing_is_written() {
     };
     for (spoil, said) in [(newer as fn(&Path), "newer aperture"), (garbage, "store")] {
         let sandbox = Sandbox::of("older-model");
-        let file = session(&sandbox);
+        let file = sandbox.first_session();
         done(&sandbox, &file, &["archive", "kind(tool_result)"]);
         let changed = fs::read(&file).unwrap();
         let store = sandbox.home.join(".aperture/store.db");
@@ -562,7 +548,7 @@ fn an_unusable_store_is_reported_and_nothing_is_written() {
 #[test]
 fn a_block_that_another_program_rewrote_is_not_undone() {
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     done(&sandbox, &file, &["archive", "all"]);
     let text = fs::read_to_string(&file).unwrap();
     let other = text.replace(" | archived from", " | ARCHIVED from");
@@ -591,7 +577,7 @@ fn a_read_only_directory_is_reported() {
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65_534;
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     let original = fs::read(&file).unwrap();
     let directory = file.parent().unwrap();
     if is_root() {
@@ -622,7 +608,7 @@ fn a_read_only_directory_is_reported() {
 fn a_full_disk_leaves_the_session_as_it_was() {
     use std::process::Command;
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     let original = fs::read(&file).unwrap();
     // Room for the session and half of another one; then for a store that cannot grow.
     for (place, kilobytes) in [(file.parent().unwrap().to_owned(), 104), (sandbox.home.join(".aperture"), 64)] {
@@ -670,7 +656,7 @@ int fcntl64(int file, int command, ...) { ARGUMENT; return without_locks(file, c
 #[test]
 fn a_disk_without_locks_is_named_and_nobody_waits_for_it() {
     let sandbox = Sandbox::of("older-model");
-    let file = session(&sandbox);
+    let file = sandbox.first_session();
     let source = sandbox.write("locks.c", WITHOUT_LOCKS);
     let library = source.with_extension("so");
     let compiled = std::process::Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).output();

@@ -1,11 +1,12 @@
 //! An isolated environment for the program: own home, own cache, fixed clock, fixed width.
 
 use aperture::provider::claude_code::slug;
-use std::collections::BTreeSet;
+use expect_test::{Expect, expect_file};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 use tempfile::TempDir;
@@ -73,12 +74,70 @@ pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// All files below a directory, in order; none if it is missing.
+pub fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let mut found: Vec<PathBuf> = entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect();
+    found.sort();
+    found
+}
+
+/// Those of a kind.
+pub fn files_ending(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = files_below(directory);
+    found.retain(|path| path.extension().is_some_and(|end| end == extension));
+    found
+}
+
+/// All files below a directory, with their bytes.
+pub fn contents_below(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    files_below(directory).into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}
+
+/// The words of a command line, as a shell would give them; quotes are single ones.
+pub fn words(line: &str) -> Vec<String> {
+    let mut words = vec![None::<String>];
+    let mut quoted = false;
+    for character in line.chars() {
+        match (character, quoted) {
+            ('\'', _) => {
+                quoted = !quoted;
+                words.last_mut().unwrap().get_or_insert_default();
+            }
+            (' ', false) => words.push(None),
+            _ => words.last_mut().unwrap().get_or_insert_default().push(character),
+        }
+    }
+    words.into_iter().flatten().collect()
+}
+
+/// Compares a text with a snapshot.
+pub fn snapshot(name: &str, text: &str) {
+    expect_file![repository().join("tests/it/snapshots").join(format!("{name}.txt"))].assert_eq(text);
+}
+
 /// Reports that a test, or the rest of it, is skipped. The line goes to standard error directly, because the test program hides what
 /// a passing test prints.
 pub fn skipped(reason: &str) {
     let thread = std::thread::current();
     let line = format!("skipped: {}: {reason}\n", thread.name().unwrap_or("a test"));
     std::io::stderr().write_all(line.as_bytes()).unwrap();
+}
+
+/// Starts a program with a text on its standard input.
+pub fn start_with(command: &mut Command, input: &str) -> Child {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_owned());
+    // The program may write before it has read all input, and may end before that.
+    std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    child
+}
+
+/// Runs a program, which must succeed, and returns its output.
+pub fn succeed(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// Returns the directory that an environment variable names; without the variable, reports that the test is skipped.
@@ -164,10 +223,7 @@ impl Sandbox {
 
     /// The rollouts of the home.
     pub fn rollouts(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        crate::window::files(&self.home.join(".codex"), &mut found);
-        found.sort();
-        found
+        files_below(&self.home.join(".codex"))
     }
 
     /// Makes the database of OpenCode, whose sessions are those of the project.
@@ -218,9 +274,52 @@ impl Sandbox {
         path
     }
 
+    /// The directory of the project's sessions.
+    pub fn session_folder(&self) -> PathBuf {
+        self.home.join(".claude/projects").join(self.slug())
+    }
+
+    /// The file of a session of the project.
+    pub fn session_file(&self, id: &str) -> PathBuf {
+        self.session_folder().join(format!("{id}.jsonl"))
+    }
+
+    /// The session files of the project, in order, without those of subagents.
+    pub fn sessions(&self) -> Vec<PathBuf> {
+        let mut files = files_ending(&self.session_folder(), "jsonl");
+        files.retain(|path| path.parent() == Some(&self.session_folder()));
+        files
+    }
+
+    /// The first of them.
+    pub fn first_session(&self) -> PathBuf {
+        self.sessions().swap_remove(0)
+    }
+
+    /// Writes the user's settings.
+    pub fn settings(&self, text: &str) {
+        fs::create_dir_all(self.home.join(".aperture")).unwrap();
+        fs::write(self.home.join(".aperture/config.toml"), text).unwrap();
+    }
+
+    /// A client, which is this process, has the first session open. Returns the registry.
+    pub fn open_in_client(&self) -> PathBuf {
+        self.open_in(std::process::id())
+    }
+
+    /// The same of another process.
+    pub fn open_in(&self, process: u32) -> PathBuf {
+        let (registry, session) = (self.home.join(".claude/sessions"), self.first_session());
+        let id = session.file_stem().unwrap().to_string_lossy();
+        fs::create_dir_all(&registry).unwrap();
+        let entry = format!(r#"{{"pid":{process},"sessionId":"{id}","status":"idle"}}"#);
+        fs::write(registry.join(format!("{process}.json")), entry).unwrap();
+        registry
+    }
+
     /// Writes a session of the project; the later it is `seconds`, the newer it is.
     pub fn session(&self, id: &str, content: impl AsRef<[u8]>, seconds: u64) -> PathBuf {
-        let path = self.home.join(".claude/projects").join(self.slug()).join(format!("{id}.jsonl"));
+        let path = self.session_file(id);
         put(&path, content.as_ref());
         touch(&path, seconds);
         path
@@ -242,10 +341,93 @@ impl Sandbox {
         command
     }
 
+    /// Makes a home whose project is a repository; without git, reports that the test is skipped.
+    pub fn with_repository() -> Option<Sandbox> {
+        if Command::new("git").arg("--version").output().is_err() {
+            skipped("git is not installed");
+            return None;
+        }
+        let sandbox = Sandbox::new();
+        sandbox.git(&["init", "-q", "-b", "main"]);
+        sandbox.git(&["config", "user.email", "dev@example.com"]);
+        sandbox.git(&["config", "user.name", "Dev"]);
+        Some(sandbox)
+    }
+
+    /// Git with its arguments in the project, with the program on the path of its hooks; not yet started.
+    pub fn git_command(&self, arguments: &[&str]) -> Command {
+        let program = Path::new(env!("CARGO_BIN_EXE_aperture")).parent().unwrap().to_owned();
+        let others = std::env::var_os("PATH").unwrap();
+        let path = std::env::join_paths(std::iter::once(program).chain(std::env::split_paths(&others)));
+        let like = self.command(&[]);
+        let mut command = Command::new("git");
+        command.args(arguments).current_dir(&self.project).env_clear().env("PATH", path.unwrap());
+        command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+    }
+
+    /// Runs git, which must succeed, and returns its output.
+    pub fn git(&self, arguments: &[&str]) -> String {
+        succeed(&mut self.git_command(arguments))
+    }
+
+    /// Runs the program with the path to git. The output is without the paths of this run.
+    pub fn run_with_git(&self, arguments: &[&str]) -> Outcome {
+        self.tidied(self.command(arguments).env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap())
+    }
+
     /// Runs the program.
     pub fn run(&self, arguments: &[&str]) -> Outcome {
-        let output = self.command(arguments).output().unwrap();
+        self.tidied(self.command(arguments).output().unwrap())
+    }
+
+    fn tidied(&self, output: Output) -> Outcome {
         Outcome { stdout: self.tidy(&output.stdout), stderr: self.tidy(&output.stderr), code: output.status.code().unwrap_or(-1) }
+    }
+
+    /// Runs a command line, given without `aperture`.
+    pub fn enter(&self, line: &str) -> Outcome {
+        let words = words(line);
+        self.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Runs a command line that must succeed, and returns its output.
+    pub fn done(&self, line: &str) -> String {
+        let outcome = self.enter(line);
+        assert_eq!(outcome.code, 0, "{line}: {}", outcome.all());
+        outcome.stdout
+    }
+
+    /// Returns the output of command lines, each after its line.
+    pub fn screens(&self, lines: &[&str]) -> String {
+        let screen = |line: &&str| format!("$ {}\n{}\n", format!("aperture {line}").trim_end(), self.enter(line).all());
+        lines.iter().map(screen).collect()
+    }
+
+    /// Compares it with a snapshot.
+    pub fn snapshot(&self, name: &str, lines: &[&str]) {
+        snapshot(name, &self.screens(lines));
+    }
+
+    /// Checks the output of the program.
+    pub fn check(&self, arguments: &[&str], expected: Expect) {
+        expected.assert_eq(&self.run(arguments).all());
+    }
+
+    /// The same without sizes, which depend on libraries.
+    pub fn check_without_sizes(&self, arguments: &[&str], expected: Expect) {
+        expected.assert_eq(&without_sizes(&self.run(arguments).all()));
+    }
+
+    /// The same without the spaces of columns, which are as wide as the sizes in them.
+    pub fn check_words(&self, arguments: &[&str], expected: Expect) {
+        let text = without_sizes(&self.run(arguments).all());
+        expected.assert_eq(&text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "));
+    }
+
+    /// Runs the program with a text on its standard input. The paths in its output stay.
+    pub fn given(&self, arguments: &[&str], input: &str) -> Outcome {
+        start_with(&mut self.command(arguments), input).wait_with_output().unwrap().into()
     }
 
     /// Runs the program, which must succeed and print nothing except its data, and returns the data.
@@ -278,11 +460,37 @@ impl Sandbox {
     }
 }
 
+impl From<Output> for Outcome {
+    /// The texts as they are.
+    fn from(output: Output) -> Outcome {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Outcome { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code().unwrap_or(-1) }
+    }
+}
+
 impl Outcome {
     /// All of it as one text, for snapshots.
     pub fn all(&self) -> String {
         format!("{}{}exit code {}\n", self.stdout, self.stderr, self.code)
     }
+}
+
+/// Hides the numbers before units.
+fn without_sizes(text: &str) -> String {
+    let is_unit = |word: &&str| ["B", "kB", "MB", "%"].contains(&word.trim_matches(['(', ')', ',', ':', ';', '\n']));
+    let hidden = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let hidden = words.iter().enumerate().map(|(place, word)| {
+            let is_number = word.trim_start_matches('(').starts_with(|c: char| c.is_ascii_digit());
+            match is_number && words.get(place + 1).is_some_and(is_unit) {
+                true if word.starts_with('(') => "(N",
+                true => "N",
+                false => word,
+            }
+        });
+        hidden.collect::<Vec<_>>().join(" ")
+    };
+    text.split_inclusive('\n').map(hidden).collect()
 }
 
 fn name(path: &Path) -> String {

@@ -1,9 +1,11 @@
 //! Tests of `aperture store`: what is stored is sealed, stays usable, and is lost by no interruption.
 
 use crate::reliability::undo_all;
-use crate::sandbox::{Sandbox, all_or, skipped};
+use crate::rows::Rows;
+use crate::sandbox::{Sandbox, all_or, contents_below, skipped};
 use aperture::model::Key;
-use serde_json::{Value, json};
+use serde_json::json;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -20,35 +22,26 @@ const PLANTED: [&str; 10] = [
 fn planted() -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::new();
     let [title, prompt, answer, result, path, ..] = PLANTED;
-    let mut rows = vec![json!({"type": "custom-title", "customTitle": title, "sessionId": ID})];
-    let mut parent = Value::Null;
-    let mut push = |mut row: Value| {
-        let id = format!("{:08x}-0000-4000-8000-000000000000", rows.len());
-        row["uuid"] = json!(id);
-        row["parentUuid"] = std::mem::replace(&mut parent, json!(id));
-        row["timestamp"] = json!(format!("2026-11-21T20:{:02}:00.000Z", rows.len() % 60));
-        for (name, value) in [("sessionId", ID), ("version", "2.1.330"), ("cwd", sandbox.project.to_str().unwrap())] {
-            row[name] = json!(value);
-        }
-        rows.push(row);
-    };
+    let title = json!({"type": "custom-title", "customTitle": title, "sessionId": ID});
+    let mut rows = Rows::new(ID, &sandbox.project).from("2026-11-21T20:00:00Z");
     for turn in 0..6 {
-        push(json!({"type": "user", "message": {"role": "user", "content": format!("{prompt} of turn {turn}")}}));
+        rows.user(json!(format!("{prompt} of turn {turn}")));
         let call = format!("toolu_{turn}");
         let usage = json!({"input_tokens": 12, "cache_read_input_tokens": 9000, "output_tokens": 7});
-        push(json!({"type": "assistant", "message": {
-            "id": format!("m{turn}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101", "usage": usage,
-            "content": [
+        rows.model(
+            "claude-opus-4-5-20251101",
+            &format!("m{turn}"),
+            json!([
                 {"type": "text", "text": format!("the {answer} of turn {turn} is decided")},
                 {"type": "tool_use", "id": call, "name": "Read", "input": {"file_path": format!("/srv/{path}/{turn}.rs")}},
-            ],
-        }}));
-        push(json!({"type": "user", "message": {"role": "user", "content": [
+            ]),
+            usage,
+        );
+        rows.user(json!([
             {"type": "tool_result", "tool_use_id": call, "content": format!("{result} {turn}\n").repeat(80)},
-        ]}}));
+        ]));
     }
-    let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
-    let file = sandbox.session(ID, lines, 1_795_000_000);
+    let file = sandbox.session(ID, format!("{title}\n{}", rows.text()), 1_795_000_000);
     (sandbox, file)
 }
 
@@ -95,16 +88,9 @@ fn work(sandbox: &Sandbox, round: usize) {
 }
 
 /// Returns every file of the data directory with its bytes, but the memory trees, which stay clear.
-fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.ends_with("memory") {
-            continue;
-        }
-        if path.is_dir() { found.extend(files(&path)) } else { found.push((path.clone(), fs::read(&path).unwrap())) }
-    }
-    found
+fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let is_clear = |path: &Path| path.iter().any(|part| part == "memory");
+    contents_below(directory).into_iter().filter(|(path, _)| !is_clear(path)).collect()
 }
 
 /// Returns where a word, its hash or that of a content occurs in a data directory, as text or in hexadecimal, in a file or its name.
@@ -224,7 +210,7 @@ fn a_locked_store_is_read_around_and_never_changed() {
     let hook = sandbox.run(&["hook", "UserPromptSubmit"]);
     assert_eq!(hook.code, 0);
     let mut after = files(&data(&sandbox));
-    after.retain(|(path, _)| before.0.iter().any(|(known, _)| known == path));
+    after.retain(|path, _| before.0.contains_key(path));
     assert!(after == before.0 && fs::read(&file).unwrap() == before.1);
     // Another key does not open it either.
     fs::write(key_file(&sandbox), "another key").unwrap();

@@ -1,14 +1,15 @@
 //! Credentials: never printed, never in an index, found by `check`, replaced by `redact`, refused by the git hooks.
 
-use crate::sandbox::{Outcome, Sandbox, all_or, sample, skipped};
+use crate::rows::Rows;
+use crate::sandbox::{Outcome, Sandbox, all_or, contents_below, sample};
 use aperture::store::Store;
 use expect_test::expect;
 use serde_json::json;
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::PathBuf;
+use std::process::Command;
 
 /// The part of a key that looks random.
 const RANDOM: &str = "q7Rz2mWk9TxB4lNvC8dFq7Rz2mWk9TxB4lNv";
@@ -161,25 +162,13 @@ fn no_list_shows_a_credential() {
 fn a_value_that_a_call_names_is_masked_in_searches_and_memories() {
     let sandbox = Sandbox::new();
     let value = format!("Kp3{}", &RANDOM[..9]);
-    let row = |number: u32, role: &str, content: serde_json::Value| {
-        serde_json::json!({
-            "type": role, "uuid": format!("{number:08}-0000-4000-8000-000000000000"), "sessionId": "S", "cwd": "/home/dev/shop",
-            "parentUuid": number.checked_sub(2).map(|before| format!("{:08}-0000-4000-8000-000000000000", before + 1)),
-            "version": "2.1.330", "timestamp": format!("2026-11-20T21:00:{number:02}.000Z"),
-            "message": {"role": role, "id": format!("m{number}"), "model": "claude-opus-4-5-20251101", "content": content},
-        })
-        .to_string()
-    };
+    let mut rows = Rows::new("66660000-0000-4000-8000-000000000001", "/home/dev/shop").from("2026-11-20T21:00:00Z");
     let command = format!("deploy --api-key {value} && curl -u admin:{value} http://a.example/");
-    let call = serde_json::json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": command}}]);
-    let rows = [
-        row(1, "user", "Please deploy the shop.".into()),
-        row(2, "assistant", call),
-        row(3, "user", serde_json::json!([{"type": "tool_result", "tool_use_id": "t1", "content": "deployed"}])),
-        row(4, "user", format!("Never use {value} on the staging server.").into()),
-        row(5, "assistant", serde_json::json!([{"type": "text", "text": format!("I will use {value} in production only.")}])),
-    ];
-    sandbox.session("66660000-0000-4000-8000-000000000001", rows.join("\n") + "\n", 1_900_000_000);
+    rows.prompt("Please deploy the shop.");
+    rows.call("Bash", json!({"command": command}), "deployed");
+    rows.prompt(&format!("Never use {value} on the staging server."));
+    rows.answer(&format!("I will use {value} in production only."));
+    sandbox.session("66660000-0000-4000-8000-000000000001", rows.text(), 1_900_000_000);
     for line in [
         "memory learn --project /home/dev/shop",
         "memory list --project /home/dev/shop",
@@ -532,51 +521,6 @@ fn check_refuses_wrong_arguments() {
     }
 }
 
-/// A repository in the project, with the program on the path of its hooks.
-struct Repository {
-    sandbox: Sandbox,
-}
-
-impl Repository {
-    /// Returns `None`, with a message, if git is missing.
-    fn new() -> Option<Repository> {
-        if Command::new("git").arg("--version").output().is_err() {
-            skipped("git is not installed");
-            return None;
-        }
-        let repository = Repository { sandbox: Sandbox::new() };
-        repository.git(&["init", "-q", "-b", "main"]);
-        repository.git(&["config", "user.email", "dev@example.com"]);
-        repository.git(&["config", "user.name", "Dev"]);
-        Some(repository)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Output {
-        let program = Path::new(env!("CARGO_BIN_EXE_aperture")).parent().unwrap();
-        let path = std::env::join_paths(
-            std::iter::once(program.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
-        );
-        let mut like = self.sandbox.command(&[]);
-        let mut command = Command::new("git");
-        command.args(arguments).current_dir(&self.sandbox.project).env_clear().env("PATH", path.unwrap());
-        command.envs(like.env("GIT_CONFIG_NOSYSTEM", "1").get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.output().unwrap()
-    }
-
-    fn git(&self, arguments: &[&str]) -> String {
-        let output = self.command(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn aperture(&self, arguments: &[&str]) -> Outcome {
-        let path = std::env::var_os("PATH").unwrap();
-        let output = self.sandbox.command(arguments).env("PATH", path).output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&*self.sandbox.project.to_string_lossy(), "PROJECT");
-        Outcome { stdout: text(&output.stdout), stderr: text(&output.stderr), code: output.status.code().unwrap_or(-1) }
-    }
-}
-
 #[test]
 fn a_forgotten_credential_is_in_no_label_of_an_earlier_change() {
     let value = "kq7Zt9wLm2Rx4Vb8kq7Zt9wLm2Rx4Vb8kq7Zt9wLm2Rx4Vb8kq7Zt9wLm2Rx4Vb8";
@@ -605,9 +549,8 @@ fn a_forgotten_credential_is_in_no_label_of_an_earlier_change() {
 
 #[test]
 fn a_commit_with_a_credential_is_refused() {
-    let Some(repository) = Repository::new() else { return };
-    let sandbox = &repository.sandbox;
-    let screen = |words: &[&str]| repository.aperture(words).all();
+    let Some(sandbox) = Sandbox::with_repository() else { return };
+    let screen = |words: &[&str]| sandbox.run_with_git(words).all();
     expect![[r#"
         pre-commit  not installed: PROJECT/.git/hooks/pre-commit
         exit code 1
@@ -624,24 +567,24 @@ fn a_commit_with_a_credential_is_refused() {
         exit code 0
     "#]]
     .assert_eq(&screen(&["install", "git-hook"]));
-    assert_eq!(repository.aperture(&["install", "git-hook", "--check"]).code, 0);
-    let report = repository.aperture(&["install", "git-hook", "--check", "--json"]).stdout;
+    assert_eq!(sandbox.run_with_git(&["install", "git-hook", "--check"]).code, 0);
+    let report = sandbox.run_with_git(&["install", "git-hook", "--check", "--json"]).stdout;
     assert!(report.contains("\"aperture.install-git-hook/1\""), "{report}");
     // Files that are not sessions are ignored.
     sandbox.write("data.jsonl", format!("{{\"key\":\"{}\"}}\n", keys()[0]));
     let path = sandbox.write("demo.jsonl", planted());
-    repository.git(&["add", "."]);
+    sandbox.git(&["add", "."]);
     // The staged content counts, not the content of the worktree.
     sandbox.write("demo.jsonl", "");
-    let refused = repository.command(&["commit", "-qm", "demo"]);
+    let refused = sandbox.git_command(&["commit", "-qm", "demo"]).output().unwrap();
     assert!(!refused.status.success());
     let said = format!("{}{}", String::from_utf8_lossy(&refused.stdout), String::from_utf8_lossy(&refused.stderr));
     assert_eq!(shown(said.as_bytes()), [""; 0]);
     assert!(said.contains("line 1: a credential: huggingface-token") && said.contains("--no-verify"), "{said}");
     fs::write(&path, planted()).unwrap();
-    assert_eq!(repository.aperture(&["redact", "--whole-file", "-s", "demo.jsonl"]).code, 0);
-    repository.git(&["add", "."]);
-    repository.git(&["commit", "-qm", "demo"]);
+    assert_eq!(sandbox.run_with_git(&["redact", "--whole-file", "-s", "demo.jsonl"]).code, 0);
+    sandbox.git(&["add", "."]);
+    sandbox.git(&["commit", "-qm", "demo"]);
     expect![[r#"
         pre-commit  removed: PROJECT/.git/hooks/pre-commit
         post-commit not installed: PROJECT/.git/hooks/post-commit
@@ -654,60 +597,58 @@ fn a_commit_with_a_credential_is_refused() {
 
 #[test]
 fn a_push_with_a_credential_is_refused() {
-    let Some(repository) = Repository::new() else { return };
-    let sandbox = &repository.sandbox;
+    let Some(sandbox) = Sandbox::with_repository() else { return };
     let remote = sandbox.home.join("remote.git");
-    repository.git(&["init", "-q", "--bare", &remote.to_string_lossy()]);
-    repository.git(&["remote", "add", "origin", &remote.to_string_lossy()]);
-    assert_eq!(repository.aperture(&["install", "git-hook", "--pre-push"]).code, 0);
+    sandbox.git(&["init", "-q", "--bare", &remote.to_string_lossy()]);
+    sandbox.git(&["remote", "add", "origin", &remote.to_string_lossy()]);
+    assert_eq!(sandbox.run_with_git(&["install", "git-hook", "--pre-push"]).code, 0);
     sandbox.write("a.txt", "a");
-    repository.git(&["add", "."]);
-    repository.git(&["commit", "-qm", "one"]);
-    repository.git(&["push", "-q", "origin", "main"]);
+    sandbox.git(&["add", "."]);
+    sandbox.git(&["commit", "-qm", "one"]);
+    sandbox.git(&["push", "-q", "origin", "main"]);
     sandbox.write("demo.jsonl", planted());
-    repository.git(&["add", "."]);
-    repository.git(&["commit", "-qm", "two"]);
+    sandbox.git(&["add", "."]);
+    sandbox.git(&["commit", "-qm", "two"]);
     // It was in a commit: that it is gone in the next one does not help.
-    repository.git(&["rm", "-q", "demo.jsonl"]);
-    repository.git(&["commit", "-qm", "three"]);
-    assert!(!repository.command(&["push", "-q", "origin", "main"]).status.success());
-    assert!(!repository.command(&["push", "-q", "origin", "main:other"]).status.success());
-    repository.git(&["reset", "-q", "--hard", "HEAD~2"]);
+    sandbox.git(&["rm", "-q", "demo.jsonl"]);
+    sandbox.git(&["commit", "-qm", "three"]);
+    assert!(!sandbox.git_command(&["push", "-q", "origin", "main"]).output().unwrap().status.success());
+    assert!(!sandbox.git_command(&["push", "-q", "origin", "main:other"]).output().unwrap().status.success());
+    sandbox.git(&["reset", "-q", "--hard", "HEAD~2"]);
     sandbox.write("b.txt", "b");
-    repository.git(&["add", "."]);
-    repository.git(&["commit", "-qm", "four"]);
-    repository.git(&["push", "-q", "origin", "main"]);
-    repository.git(&["push", "-q", "origin", ":main"]);
+    sandbox.git(&["add", "."]);
+    sandbox.git(&["commit", "-qm", "four"]);
+    sandbox.git(&["push", "-q", "origin", "main"]);
+    sandbox.git(&["push", "-q", "origin", ":main"]);
     // Commits pushed by another user are unknown here, and may be overwritten by a push.
     let other = sandbox.home.join("other").to_string_lossy().into_owned();
-    repository.git(&["push", "-q", "origin", "main"]);
-    repository.git(&["clone", "-q", "-b", "main", &remote.to_string_lossy(), &other]);
+    sandbox.git(&["push", "-q", "origin", "main"]);
+    sandbox.git(&["clone", "-q", "-b", "main", &remote.to_string_lossy(), &other]);
     let theirs = ["-C", &other, "-c", "user.name=A", "-c", "user.email=a@example.com"];
-    repository.git(&[&theirs[..], &["commit", "-q", "--allow-empty", "-m", "theirs"]].concat());
-    repository.git(&[&theirs[..], &["push", "-q", "origin", "main"]].concat());
-    repository.git(&["push", "-q", "--force", "origin", "main"]);
+    sandbox.git(&[&theirs[..], &["commit", "-q", "--allow-empty", "-m", "theirs"]].concat());
+    sandbox.git(&[&theirs[..], &["push", "-q", "origin", "main"]].concat());
+    sandbox.git(&["push", "-q", "--force", "origin", "main"]);
 }
 
 #[test]
 #[cfg(unix)]
 fn hooks_check_every_file_that_can_be_a_session_and_no_other() {
-    let Some(repository) = Repository::new() else { return };
-    let sandbox = &repository.sandbox;
-    let commits = || repository.command(&["commit", "-qm", "next"]).status.success();
-    assert_eq!(repository.aperture(&["install", "git-hook"]).code, 0);
+    let Some(sandbox) = Sandbox::with_repository() else { return };
+    let commits = || sandbox.git_command(&["commit", "-qm", "next"]).output().unwrap().status.success();
+    assert_eq!(sandbox.run_with_git(&["install", "git-hook"]).code, 0);
     // A submodule, a link, and names that are not text.
     std::os::unix::fs::symlink("elsewhere.jsonl", sandbox.project.join("link.jsonl")).unwrap();
     let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"na\xffme.jsonl");
     fs::write(sandbox.project.join(name), "{}\n").unwrap();
-    repository.git(&["add", "."]);
-    repository.git(&["update-index", "--add", "--cacheinfo", "160000,1111111111111111111111111111111111111111,module.jsonl"]);
+    sandbox.git(&["add", "."]);
+    sandbox.git(&["update-index", "--add", "--cacheinfo", "160000,1111111111111111111111111111111111111111,module.jsonl"]);
     assert!(commits());
     let refuses = |path: &str, content: &[u8]| {
         let _ = fs::remove_file(sandbox.project.join(path));
         sandbox.write(path, content);
-        repository.git(&["add", path]);
+        sandbox.git(&["add", path]);
         let is_refused = !commits();
-        repository.git(&["reset", "-q", "--hard"]);
+        sandbox.git(&["reset", "-q", "--hard"]);
         is_refused
     };
     assert!(refuses("link.jsonl", planted().as_bytes()), "a session in the place of a link");
@@ -716,32 +657,31 @@ fn hooks_check_every_file_that_can_be_a_session_and_no_other() {
     assert!(!refuses("broken.jsonl.zst", b"not compressed"));
     // A push has each name of a content, and what a merge changed.
     let remote = sandbox.home.join("remote.git");
-    repository.git(&["init", "-q", "--bare", &remote.to_string_lossy()]);
-    repository.git(&["remote", "add", "origin", &remote.to_string_lossy()]);
-    assert_eq!(repository.aperture(&["install", "git-hook", "--pre-push"]).code, 0);
-    let pushes = || repository.command(&["push", "-q", "origin", "main"]).status.success();
+    sandbox.git(&["init", "-q", "--bare", &remote.to_string_lossy()]);
+    sandbox.git(&["remote", "add", "origin", &remote.to_string_lossy()]);
+    assert_eq!(sandbox.run_with_git(&["install", "git-hook", "--pre-push"]).code, 0);
+    let pushes = || sandbox.git_command(&["push", "-q", "origin", "main"]).output().unwrap().status.success();
     assert!(pushes());
     for name in ["a.txt", "demo.jsonl"] {
         sandbox.write(name, planted());
     }
-    repository.git(&["add", "."]);
-    repository.git(&["commit", "-qnm", "both"]);
+    sandbox.git(&["add", "."]);
+    sandbox.git(&["commit", "-qnm", "both"]);
     assert!(!pushes());
-    repository.git(&["reset", "-q", "--hard", "HEAD~1"]);
-    repository.git(&["checkout", "-qb", "side"]);
-    repository.git(&["commit", "-q", "--allow-empty", "-m", "side"]);
-    repository.git(&["checkout", "-q", "main"]);
-    repository.git(&["merge", "-q", "--no-ff", "--no-commit", "side"]);
+    sandbox.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    sandbox.git(&["checkout", "-qb", "side"]);
+    sandbox.git(&["commit", "-q", "--allow-empty", "-m", "side"]);
+    sandbox.git(&["checkout", "-q", "main"]);
+    sandbox.git(&["merge", "-q", "--no-ff", "--no-commit", "side"]);
     sandbox.write("demo.jsonl", planted());
-    repository.git(&["add", "."]);
-    repository.git(&["commit", "-qnm", "merged"]);
+    sandbox.git(&["add", "."]);
+    sandbox.git(&["commit", "-qnm", "merged"]);
     assert!(!pushes());
 }
 
 #[test]
 fn a_commit_is_noted_with_its_session() {
-    let Some(repository) = Repository::new() else { return };
-    let sandbox = &repository.sandbox;
+    let Some(sandbox) = Sandbox::with_repository() else { return };
     let file = serde_json::to_string(&sandbox.project.join("a.txt")).unwrap();
     let edit = format!(
         "{}\n{}\n",
@@ -751,18 +691,18 @@ fn a_commit_is_noted_with_its_session() {
         r#"{"type":"user","uuid":"z","parentUuid":"y","sessionId":"S","timestamp":"2026-11-21T21:00:21.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_09","content":"File created successfully"}]}}"#
     );
     sandbox.session("abc1", planted() + &edit, 0);
-    assert_eq!(repository.aperture(&["install", "git-hook", "--post-commit"]).code, 0);
-    let notes = || repository.git(&["notes", "--ref=aperture", "list"]);
+    assert_eq!(sandbox.run_with_git(&["install", "git-hook", "--post-commit"]).code, 0);
+    let notes = || sandbox.git(&["notes", "--ref=aperture", "list"]);
     for (name, text) in [("b.txt", "the first line"), ("a.txt", "a line by hand")] {
         sandbox.write(name, text);
-        repository.git(&["add", "."]);
-        repository.git(&["commit", "-qm", name]);
+        sandbox.git(&["add", "."]);
+        sandbox.git(&["commit", "-qm", name]);
         assert_eq!(notes(), "", "{name}: the session wrote nothing of it");
     }
     sandbox.write("a.txt", "a line by hand\nthe first line\n");
-    repository.git(&["add", "."]);
-    repository.git(&["commit", "-qm", "one"]);
-    let note = repository.git(&["notes", "--ref=aperture", "show", "HEAD"]);
+    sandbox.git(&["add", "."]);
+    sandbox.git(&["commit", "-qm", "one"]);
+    let note = sandbox.git(&["notes", "--ref=aperture", "show", "HEAD"]);
     assert_eq!(shown(note.as_bytes()), [""; 0]);
     expect![[r#"
         Session: abc1
@@ -776,13 +716,12 @@ fn a_commit_is_noted_with_its_session() {
 #[cfg(unix)]
 #[test]
 fn hooks_that_are_there_stay() {
-    let Some(repository) = Repository::new() else { return };
-    let sandbox = &repository.sandbox;
-    repository.git(&["config", "core.hooksPath", "my hooks"]);
+    let Some(sandbox) = Sandbox::with_repository() else { return };
+    sandbox.git(&["config", "core.hooksPath", "my hooks"]);
     let mine = "#!/bin/bash\necho mine >> ran\nexit 0\n";
     let path = sandbox.write("my hooks/pre-commit", mine);
     // One that is switched off is not switched on, and one that is empty is not deleted later.
-    let refused = repository.aperture(&["install", "git-hook", "--dry-run"]);
+    let refused = sandbox.run_with_git(&["install", "git-hook", "--dry-run"]);
     expect![[r#"
         error: cannot change the hook PROJECT/my hooks/pre-commit
         because: git ignores it: it is not executable
@@ -792,28 +731,28 @@ fn hooks_that_are_there_stay() {
     .assert_eq(&refused.all());
     fs::set_permissions(&path, PermissionsExt::from_mode(0o744)).unwrap();
     fs::write(&path, "").unwrap();
-    assert!(repository.aperture(&["install", "git-hook"]).stderr.contains("it is empty"));
+    assert!(sandbox.run_with_git(&["install", "git-hook"]).stderr.contains("it is empty"));
     fs::write(&path, mine).unwrap();
-    assert_eq!(repository.aperture(&["install", "git-hook"]).code, 0);
+    assert_eq!(sandbox.run_with_git(&["install", "git-hook"]).code, 0);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o744, "the mode is that of the user");
-    assert_eq!(repository.aperture(&["install", "git-hook"]).code, 0);
+    assert_eq!(sandbox.run_with_git(&["install", "git-hook"]).code, 0);
     sandbox.write("a.txt", "a");
-    repository.git(&["add", "a.txt"]);
-    repository.git(&["commit", "-qm", "one"]);
+    sandbox.git(&["add", "a.txt"]);
+    sandbox.git(&["commit", "-qm", "one"]);
     assert_eq!(fs::read_to_string(sandbox.project.join("ran")).unwrap(), "mine\n");
     // From a worktree and from a subdirectory, it is the same hook.
-    repository.git(&["worktree", "add", "-q", "../other"]);
-    assert_eq!(repository.aperture(&["-C", "my hooks", "uninstall", "git-hook"]).code, 0);
+    sandbox.git(&["worktree", "add", "-q", "../other"]);
+    assert_eq!(sandbox.run_with_git(&["-C", "my hooks", "uninstall", "git-hook"]).code, 0);
     assert_eq!(fs::read_to_string(&path).unwrap(), mine);
     let long = mine.replace("exit", &format!("{}exit", "# nothing of note\n".repeat(60_000)));
     fs::write(&path, &long).unwrap();
-    assert_eq!(repository.aperture(&["install", "git-hook"]).code, 0);
+    assert_eq!(sandbox.run_with_git(&["install", "git-hook"]).code, 0);
     assert!(fs::read_to_string(&path).unwrap().ends_with("exit 0\n"), "however long it is");
-    assert_eq!(repository.aperture(&["uninstall", "git-hook"]).code, 0);
+    assert_eq!(sandbox.run_with_git(&["uninstall", "git-hook"]).code, 0);
     assert_eq!(fs::read_to_string(&path).unwrap(), long);
     let python = "#!/usr/bin/env python3\n";
     fs::write(&path, python).unwrap();
-    let refused = repository.aperture(&["install", "git-hook"]);
+    let refused = sandbox.run_with_git(&["install", "git-hook"]);
     expect![[r#"
         error: cannot change the hook PROJECT/my hooks/pre-commit
         because: it is not a shell script
@@ -822,24 +761,23 @@ fn hooks_that_are_there_stay() {
     "#]]
     .assert_eq(&refused.all());
     assert_eq!(fs::read_to_string(&path).unwrap(), python);
-    assert_eq!(repository.aperture(&["-C", "..", "install", "git-hook"]).code, 1);
+    assert_eq!(sandbox.run_with_git(&["-C", "..", "install", "git-hook"]).code, 1);
 }
 
 #[test]
 fn the_recipes_for_ci_and_git_hooks_run() {
-    let Some(repository) = Repository::new() else { return };
-    let sandbox = &repository.sandbox;
+    let Some(sandbox) = Sandbox::with_repository() else { return };
     let clean = masked(planted().as_bytes());
     sandbox.session("abc1", &clean, 0);
     sandbox.write("demo.jsonl", &clean);
-    repository.git(&["add", "."]);
-    repository.git(&["commit", "-qm", "demo"]);
+    sandbox.git(&["add", "."]);
+    sandbox.git(&["commit", "-qm", "demo"]);
     let recipes = fs::read_to_string(crate::sandbox::repository().join("docs/guide/ci.md")).unwrap();
     let section = recipes.split("\n## Scripts").next().unwrap();
     let blocks = section.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
     let lines: Vec<&str> = blocks.flat_map(str::lines).collect();
     assert!(lines.len() > 8);
-    let run = |line: &str| repository.command(&["-c", &format!("alias.recipe=!{line}"), "recipe"]);
+    let run = |line: &str| sandbox.git_command(&["-c", &format!("alias.recipe=!{line}"), "recipe"]).output().unwrap();
     for line in &lines {
         let output = run(line);
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
@@ -877,7 +815,7 @@ fn check_and_its_hint_find_a_value_wherever_it_is_repeated() {
 /// Writes the outputs and the subagent of the session `abc1` beside it. Returns their paths.
 fn plant_beside(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
     let k = keys();
-    let directory = sandbox.home.join(".claude/projects").join(sandbox.slug()).join("abc1");
+    let directory = sandbox.session_folder().join("abc1");
     let (outputs, subagents) = (directory.join("tool-results"), directory.join("subagents"));
     for directory in [&outputs, &subagents] {
         fs::create_dir_all(directory).unwrap();
@@ -979,16 +917,6 @@ fn only_the_file_beside_a_session_is_changed_if_only_that_has_a_credential() {
     assert_eq!([fs::read(&path).unwrap(), fs::read(&output).unwrap()], before);
 }
 
-/// Runs a command with a text on standard input.
-fn with_input(sandbox: &Sandbox, words: &[&str], input: &str) -> Output {
-    use std::io::Write;
-    let mut command = sandbox.command(words);
-    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    child.wait_with_output().unwrap()
-}
-
 #[test]
 fn a_text_of_ones_own_is_redacted_from_standard_input() {
     let sandbox = Sandbox::new();
@@ -1006,9 +934,9 @@ fn a_text_of_ones_own_is_redacted_from_standard_input() {
 
     let literal = sandbox.run(&["redact", "--text", word]);
     assert_eq!((literal.code, literal.all().contains(word)), (2, false), "{}", literal.all());
-    let told = with_input(&sandbox, &["redact", "--text", "@-"], &format!("{word}\r\n\n{quoted}\n"));
-    let printed = format!("{}{}", String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
-    assert_eq!((told.status.code(), printed.contains(word)), (Some(0), false), "{printed}");
+    let told = sandbox.given(&["redact", "--text", "@-"], &format!("{word}\r\n\n{quoted}\n"));
+    let printed = told.all();
+    assert_eq!((told.code, printed.contains(word)), (0, false), "{printed}");
     let after = fs::read_to_string(&path).unwrap();
     assert!(after.contains("the word is [secret:text], or [secret:text], and [secret:text]"), "{after}");
     assert_eq!(fs::read_to_string(&output).unwrap(), "spilled [secret:text]");
@@ -1022,20 +950,15 @@ fn a_text_of_ones_own_is_redacted_from_standard_input() {
     assert!(!fs::read_to_string(&path).unwrap().contains(word));
     while sandbox.run(&["undo"]).code == 0 {}
     assert_eq!((fs::read_to_string(&path).unwrap(), fs::read_to_string(&output).unwrap()), (rows, format!("spilled {word}")));
-    let short = with_input(&sandbox, &["redact", "--text", "@-"], "abc\n");
-    assert_eq!(short.status.code(), Some(2));
+    let short = sandbox.given(&["redact", "--text", "@-"], "abc\n");
+    assert_eq!(short.code, 2);
 }
 
 /// Returns the files of aperture that hold a text, as it is or compressed.
 fn holding(sandbox: &Sandbox, text: &str) -> Vec<String> {
     let data = sandbox.home.join(".aperture");
     let mut found = Vec::new();
-    for path in {
-        let mut all = Vec::new();
-        crate::window::files(&data, &mut all);
-        all
-    } {
-        let bytes = fs::read(&path).unwrap();
+    for (path, bytes) in contents_below(&data) {
         let holds = |bytes: &[u8]| memchr::memmem::find(bytes, text.as_bytes()).is_some();
         let is_packed_in = |start: usize| {
             let mut content = Vec::new();
@@ -1066,7 +989,7 @@ fn a_text_that_is_forgotten_is_named_where_it_is_left_and_is_then_nowhere() {
     let result =
         format!("{word}\n{}", (0..900).map(|line| format!("{line}: nothing of note in item_{line}\n")).collect::<String>());
     let payload = serde_json::json!({"session_id": "abc1", "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_response": {"stdout": result}});
-    with_input(&sandbox, &["hook", "PostToolUse"], &payload.to_string());
+    sandbox.given(&["hook", "PostToolUse"], &payload.to_string());
     for words in [
         &["keep", "--all"][..],
         &["sessions"],
@@ -1087,9 +1010,9 @@ fn a_text_that_is_forgotten_is_named_where_it_is_left_and_is_then_nowhere() {
         assert!(before.iter().any(|holding| holding.starts_with(file)), "{file}: {before:?}");
     }
     let redact = || {
-        let told = with_input(&sandbox, &["redact", "--text", "@-", "--forget", "--yes"], word);
-        assert_eq!(told.status.code(), Some(0), "{}", String::from_utf8_lossy(&told.stderr));
-        String::from_utf8(told.stdout).unwrap()
+        let told = sandbox.given(&["redact", "--text", "@-", "--forget", "--yes"], word);
+        assert_eq!(told.code, 0, "{}", told.stderr);
+        told.stdout
     };
     let said = redact();
     assert!(!fs::read_to_string(&path).unwrap().contains(word));

@@ -106,14 +106,7 @@ fn the_window_and_the_bills_of_every_session_stay_the_same() {
     let mut shrunk = 0;
     for home in sample(homes(), 3) {
         let sandbox = Sandbox::of(&home);
-        let mut paths: Vec<PathBuf> = fs::read_dir(sandbox.home.join(".claude/projects").join(sandbox.slug()))
-            .into_iter()
-            .flatten()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
-            .collect();
-        paths.sort();
-        for path in paths {
+        for path in sandbox.sessions() {
             let (bytes, before, name) = (fs::read(&path).unwrap(), sent_and_billed(&sandbox, &path), path.to_str().unwrap());
             let damage = found(&sandbox, name);
             let report = sandbox.json(&["shrink", name], "aperture.change/2");

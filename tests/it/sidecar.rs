@@ -2,10 +2,10 @@
 #![allow(clippy::disallowed_types, reason = "the server of the model")]
 
 use crate::network::{Api, Seen, send};
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, all_or, wait_for};
 use aperture::store::{Seal, SidecarStore};
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,35 +18,19 @@ type Answer = fn(&Seen, &mut TcpStream);
 
 /// Returns the rows of a session whose turns have a text of the agent that is long enough for a summary, and a large result.
 pub fn rows(id: &str, turns: usize) -> String {
-    let (mut text, mut parent) = (String::new(), Value::Null);
-    let mut row = |kind: &str, number: usize, message: Value| {
-        let uuid = format!("{number:08x}-0000-4000-8000-{:012x}", id.len());
-        let (minute, second) = (number / 60 % 60, number % 60);
-        let row = json!({"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": "/home/dev/shop", "version": "2.1.0",
-            "isSidechain": false, "timestamp": format!("2026-11-21T{:02}:{minute:02}:{second:02}.000Z", number / 3600), "message": message});
-        parent = json!(uuid);
-        writeln!(text, "{row}").unwrap();
-    };
+    let mut rows = Rows::new(id, "/home/dev/shop").from("2026-11-21T00:00:00Z");
     for turn in 0..turns {
         let at = turn * 4;
-        row("user", at, json!({"role": "user", "content": format!("Please correct the rounding in src/tax_{turn}.rs of {id}")}));
+        rows.user(json!(format!("Please correct the rounding in src/tax_{turn}.rs of {id}")));
         let call = format!("toolu_{id}_{turn}");
-        let assistant = |content: Value| {
-            json!({"id": format!("m{at}{}", content[0]["type"]), "role": "assistant", "type": "message",
-            "model": "claude-opus-4-5-20251101", "content": content, "usage": {"input_tokens": 9, "output_tokens": 7}})
+        let say = |rows: &mut Rows, content: Value| {
+            let usage = json!({"input_tokens": 9, "output_tokens": 7});
+            rows.model("claude-opus-4-5-20251101", &format!("m{at}{}", content["type"]), json!([content]), usage);
         };
-        row(
-            "assistant",
-            at + 1,
-            assistant(json!([{"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "cargo test"}}])),
-        );
+        say(&mut rows, json!({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "cargo test"}}));
         let lines: String = (0..60).map(|line| format!("test tax_{turn}::case_{line} of the rounding rules ... ok\n")).collect();
         let result = format!("running {} tests\n{lines}error: case_{turn}7 failed with 0.{turn}\n", 60 + turn);
-        row(
-            "user",
-            at + 2,
-            json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": call, "content": result}]}),
-        );
+        rows.user(json!([{"type": "tool_result", "tool_use_id": call, "content": result}]));
         let said = format!(
             "The function round_{turn} in src/tax_{turn}.rs truncated the amounts, so that invoices were wrong by one cent. I changed it to \
              round half up. It does not touch the stored amounts, because these are integers in cents. All {} tests of the module pass now. \
@@ -55,9 +39,9 @@ pub fn rows(id: &str, turns: usize) -> String {
              case_{turn}7 had failed with 0.{turn}.",
             60 + turn
         );
-        row("assistant", at + 3, assistant(json!([{"type": "text", "text": said}])));
+        say(&mut rows, json!({"type": "text", "text": said}));
     }
-    text
+    rows.text()
 }
 
 /// Returns a sandbox with a session of some turns, whose server is at an address.

@@ -1,6 +1,7 @@
 //! The checks of answers of a local model, on summaries made by rules and by hand: true ones are accepted, and ones with a planted
 //! fault are refused. `APERTURE_TEXTS` names a directory with other sessions.
 
+use crate::sandbox::files_ending;
 use aperture::engine::sidecar::{AnswerFault, SourceText};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -106,24 +107,11 @@ fn sentences(text: &str) -> Vec<String> {
     found
 }
 
-fn files(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|end| end == "jsonl") {
-            found.push(path);
-        }
-    }
-}
-
 fn texts() -> Vec<String> {
     let directory = std::env::var_os("APERTURE_TEXTS").map(PathBuf::from);
     let directory = directory.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"));
-    let (mut paths, mut found) = (Vec::new(), Vec::new());
-    files(&directory, &mut paths);
-    paths.sort();
-    for path in paths {
+    let mut found = Vec::new();
+    for path in files_ending(&directory, "jsonl") {
         let lines = std::fs::read_to_string(path).unwrap_or_default();
         lines.lines().filter_map(|line| serde_json::from_str(line).ok()).for_each(|value: Value| collect(&value, &mut found));
     }

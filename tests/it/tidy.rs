@@ -1,7 +1,7 @@
 //! Refuses wording that readers stumble over, in comments, messages, help texts and documents: one table of patterns, each with a
 //! better form. Sentences about the architecture have a maximum length.
 
-use crate::sandbox::repository;
+use crate::sandbox::{files_ending, repository};
 use clap::Command;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -151,7 +151,7 @@ const DOCUMENTS: &[&str] = &["README.md", "SHORTCOMINGS.md", "ARCHITECTURE.md", 
 fn comments_messages_help_and_documents_are_in_plain_english() {
     let root = repository();
     let mut findings = Vec::new();
-    for path in files(&root.join("src"), "rs") {
+    for path in files_ending(&root.join("src"), "rs") {
         let name = relative(root, &path);
         let source = fs::read_to_string(&path).unwrap();
         let tests = source.find("#[cfg(test)]\nmod ").map_or(usize::MAX, |at| source[..at].lines().count());
@@ -163,7 +163,7 @@ fn comments_messages_help_and_documents_are_in_plain_english() {
             }
         }
     }
-    let mut documents = files(&root.join("docs"), "md");
+    let mut documents = files_ending(&root.join("docs"), "md");
     documents.extend(DOCUMENTS.iter().map(|name| root.join(name)));
     for path in documents {
         let text = fs::read_to_string(&path).unwrap();
@@ -183,7 +183,7 @@ const GUIDE_WORDS: usize = 20;
 fn sentences_about_the_architecture_and_in_the_guide_are_short() {
     let root = repository();
     let mut documents = vec![(root.join("ARCHITECTURE.md"), ARCHITECTURE_WORDS)];
-    documents.extend(files(&root.join("docs/guide"), "md").into_iter().map(|path| (path, GUIDE_WORDS)));
+    documents.extend(files_ending(&root.join("docs/guide"), "md").into_iter().map(|path| (path, GUIDE_WORDS)));
     let mut long = Vec::new();
     for (path, most) in documents {
         let text = without_code(&fs::read_to_string(&path).unwrap());
@@ -248,7 +248,7 @@ fn is_number(text: &str) -> bool {
 fn functions_are_named_by_the_thing_they_are_about() {
     let root = &repository();
     let mut found: Vec<String> = Vec::new();
-    for path in files(&root.join("src"), "rs").into_iter().chain(files(&root.join("tests"), "rs")) {
+    for path in files_ending(&root.join("src"), "rs").into_iter().chain(files_ending(&root.join("tests"), "rs")) {
         let text = fs::read_to_string(&path).unwrap();
         let names = text.lines().filter_map(|line| line.trim_start().strip_prefix("fn "));
         let free = names.filter(|name| ["what_", "who_", "whoever_", "whether_"].iter().any(|word| name.starts_with(word)));
@@ -262,7 +262,7 @@ fn public_types_and_functions_have_documentation() {
     let root = &repository();
     let mut missing: Vec<String> = Vec::new();
     let is_code = |path: &PathBuf| !path.to_string_lossy().contains("tests");
-    for path in files(&root.join("src"), "rs").into_iter().filter(is_code) {
+    for path in files_ending(&root.join("src"), "rs").into_iter().filter(is_code) {
         let text = fs::read_to_string(&path).unwrap();
         let mut is_documented = false;
         for (number, line) in text.lines().enumerate() {
@@ -299,7 +299,7 @@ fn the_files_of_the_top_folder_are_texts_of_the_project() {
 #[test]
 fn comments_have_at_most_140_columns() {
     let root = &repository();
-    let sources = ["src", "tests", "benches"].into_iter().flat_map(|folder| files(&root.join(folder), "rs"));
+    let sources = ["src", "tests", "benches"].into_iter().flat_map(|folder| files_ending(&root.join(folder), "rs"));
     for path in sources {
         let text = fs::read_to_string(&path).unwrap();
         let long = text.lines().position(|line| line.trim_start().starts_with("//") && line.chars().count() > 140);
@@ -443,20 +443,6 @@ fn in_help(command: &Command, parents: &str) -> Vec<String> {
 
 fn relative(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/")
-}
-
-pub fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(files(&path, extension));
-        } else if path.extension().is_some_and(|end| end == extension) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }
 
 /// clap wraps them for narrower terminals: a longer line would be wrapped twice.

@@ -1,8 +1,8 @@
 //! Requests for turns, by the user and by the model.
 
-use crate::manifest::Rows;
-use crate::mcp::{Server, open_in_client};
-use crate::obeying::{sandbox, say, session, set};
+use crate::mcp::Server;
+use crate::obeying::{sandbox, say};
+use crate::rows::Rows;
 use crate::sandbox::Sandbox;
 use crate::shrink::{compacted, sandbox_of};
 use expect_test::expect;
@@ -116,7 +116,7 @@ fn answers(sandbox: &Sandbox) -> String {
 #[test]
 fn a_model_asks_for_turns() {
     let sandbox = four_turns();
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     sandbox.text(&["obey"]);
     say(&sandbox, "@recall(turns 2, 3, summary)");
     expect![[r#"
@@ -141,7 +141,7 @@ fn a_model_asks_for_turns() {
 #[test]
 fn an_answer_has_room_in_a_prompt() {
     let sandbox = four_turns();
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     sandbox.text(&["obey"]);
     say(&sandbox, &format!("{}\n\n@recall(turns 1..5, full)", "A long answer about widgets. ".repeat(2_000)));
     let told = answers(&sandbox);
@@ -152,15 +152,15 @@ fn an_answer_has_room_in_a_prompt() {
 #[test]
 fn beyond_the_quota_turns_are_headers() {
     let sandbox = four_turns();
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     sandbox.text(&["obey"]);
-    set(&sandbox, "[model]\nrecalls_per_turn = 2\n");
+    sandbox.settings("[model]\nrecalls_per_turn = 2\n");
     say(&sandbox, "@recall(turns 2, full)\n@recall(turns 3, full)\n@recall(turns 2, full)");
     let told = answers(&sandbox);
     assert_eq!(told.matches("[#").count(), 4, "{told}");
     assert_eq!(told.matches("the quota of recalls in this turn is used").count(), 1, "{told}");
     // A new turn has a new quota, also in tokens.
-    set(&sandbox, "[model]\nrecalled_tokens_per_turn = 180\n");
+    sandbox.settings("[model]\nrecalled_tokens_per_turn = 180\n");
     say(&sandbox, "@recall(turns 2, full)\n@recall(turns 3, full)");
     let told = answers(&sandbox);
     assert!(told.contains("[#") && told.contains("the quota of recalls"), "{told}");
@@ -169,7 +169,7 @@ fn beyond_the_quota_turns_are_headers() {
 #[test]
 fn the_quota_holds_for_tool_calls() {
     let sandbox = four_turns();
-    set(&sandbox, "[model]\nrecalls_per_turn = 2\n");
+    sandbox.settings("[model]\nrecalls_per_turn = 2\n");
     let mut server = Server::new(&sandbox, &[]);
     let call = json!({"turns": "2,3", "as": "summary"});
     for _ in 0..2 {
@@ -180,7 +180,7 @@ fn the_quota_holds_for_tool_calls() {
     say(&sandbox, "On.");
     assert!(server.text("recall", call).contains("said:"), "a new turn");
     assert!(server.error("recall", json!({"turns": "70"})).contains("the session has turns 1..5"));
-    assert!(session(&sandbox).exists());
+    assert!(sandbox.first_session().exists());
     assert_eq!(server.end(), 0);
 }
 
@@ -248,7 +248,7 @@ fn header(sandbox: &Sandbox, turn: &str) -> String {
 #[test]
 fn a_header_of_the_model_replaces_that_of_its_turn() {
     let sandbox = four_turns();
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     sandbox.text(&["obey"]);
     let words =
         json!({"housekeeping": {"response_header": "lexer skips blanks", "key_decisions": ["blanks are skipped"], "mood": 3}});
@@ -256,7 +256,7 @@ fn a_header_of_the_model_replaces_that_of_its_turn() {
     say(&sandbox, &with_block(text, &words));
     // Off is the default.
     assert!(answers(&sandbox).contains("the user's settings deny @housekeeping"));
-    set(&sandbox, "[model]\nhousekeeping = \"on\"\n");
+    sandbox.settings("[model]\nhousekeeping = \"on\"\n");
     let before = header(&sandbox, "5");
     say(&sandbox, &with_block(text, &words));
     assert_eq!(answers(&sandbox), "", "it needs no answer");
@@ -274,9 +274,9 @@ fn a_header_of_the_model_replaces_that_of_its_turn() {
 #[test]
 fn words_that_the_turn_does_not_show_are_claimed() {
     let sandbox = four_turns();
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     sandbox.text(&["obey"]);
-    set(&sandbox, "[model]\nhousekeeping = \"on\"\n");
+    sandbox.settings("[model]\nhousekeeping = \"on\"\n");
     let words = json!({"housekeeping": {"response_header": "blanks skipped, 99 tests pass", "code_changes": ["src/other.rs"]}});
     say(&sandbox, &with_block("The lexer now skips blanks.", &words));
     let told = answers(&sandbox);
@@ -299,25 +299,11 @@ fn words_that_the_turn_does_not_show_are_claimed() {
 fn a_header_of_the_model_hides_no_failure() {
     let sandbox = Sandbox::new();
     let id = "22222222-2222-4222-8222-222222222222";
-    let row = |number: u32, kind: &str, content: Value| {
-        let parent = number.checked_sub(1).map(|before| format!("u{before}"));
-        let message = json!({"role": kind, "id": format!("msg_{number}"), "model": "claude-opus-4-1", "content": content});
-        let row = json!({"parentUuid": parent, "isSidechain": false, "type": kind, "uuid": format!("u{number}"), "sessionId": id,
-            "version": "2.1.330", "timestamp": format!("2026-11-21T23:50:{number:02}.000Z"), "message": message});
-        format!("{row}\n")
-    };
-    let failed = "test result: FAILED. 3 passed; 2 failed";
-    let rows = [
-        row(0, "user", json!("Fix the parser so that it keeps comments in all tests")),
-        row(1, "assistant", json!([{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "cargo test"}}])),
-        row(2, "user", json!([{"type": "tool_result", "tool_use_id": "t", "content": failed, "is_error": true}])),
-        row(
-            3,
-            "assistant",
-            json!([{"type": "text", "text": "The parser keeps comments in front of the words, but 2 tests fail."}]),
-        ),
-    ];
-    sandbox.session(id, rows.concat(), 1);
+    let mut rows = Rows::new(id, &sandbox.project).from("2026-11-21T23:50:00Z");
+    rows.prompt("Fix the parser so that it keeps comments in all tests");
+    rows.failed_call("Bash", json!({"command": "cargo test"}), "test result: FAILED. 3 passed; 2 failed");
+    rows.answer("The parser keeps comments in front of the words, but 2 tests fail.");
+    sandbox.session(id, rows.text(), 1);
     let recorded = |header: &str| {
         let words = json!({"response_header": header}).to_string();
         let said = sandbox.text(&["housekeeping", &words]);
@@ -336,7 +322,7 @@ fn a_header_of_the_model_hides_no_failure() {
 #[test]
 fn housekeeping_waits_for_the_user_if_it_is_asked_for() {
     let sandbox = four_turns();
-    set(&sandbox, "[model]\nhousekeeping = \"ask\"\n");
+    sandbox.settings("[model]\nhousekeeping = \"ask\"\n");
     sandbox.text(&["obey"]);
     say(&sandbox, &with_block("The lexer skips blanks.", &json!({"housekeeping": {"response_header": "lexer skips blanks"}})));
     sandbox.text(&["obey"]);
@@ -350,7 +336,7 @@ fn housekeeping_waits_for_the_user_if_it_is_asked_for() {
 #[test]
 fn a_block_requests_turns() {
     let sandbox = four_turns();
-    open_in_client(&sandbox);
+    sandbox.open_in_client();
     sandbox.text(&["obey"]);
     let requests = json!({"context_requests": [{"turns": "2", "as": "summary"}, {"turns": [70]}]});
     say(&sandbox, &with_block("I need more.", &requests));
@@ -367,7 +353,7 @@ fn the_output_of_a_program_in_the_background_is_that_of_its_command() {
     rows.call("TaskOutput", json!({"task_id": "b1f2", "block": true}), "Tests  3 passed, 1 failed (4)");
     rows.answer("One of them fails.");
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     let summary = sandbox.json(&["summary", "abc1"], "aperture.summary/2");
     assert_eq!(summary["turns"][0]["outcomes"][0], json!({"kind": "tests", "passed": 3, "failed": 1}));
     let labels = sandbox.text(&["blocks", "tool(TaskOutput)", "-s", "abc1"]);
@@ -391,7 +377,7 @@ fn a_turn_is_told_by_what_came_of_it() {
     rows.answer("Goodbye then.");
     rows.prompt("<command-name>/exit</command-name>\n<command-message>exit</command-message>\n<command-args></command-args>");
     let sandbox = Sandbox::new();
-    sandbox.session("abc1", rows.file(), 0);
+    sandbox.session("abc1", rows.text(), 0);
     let summary = sandbox.json(&["summary", "abc1"], "aperture.summary/2");
     let outcomes = summary["turns"].as_array().unwrap().iter().map(|turn| turn["outcomes"][0]["kind"].as_str().unwrap());
     assert_eq!(outcomes.take(4).collect::<Vec<_>>(), ["answered", "committed", "answered", "answered"]);

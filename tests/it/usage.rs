@@ -159,9 +159,7 @@ fn cached_sums_follow_the_time_zone_and_the_prices() {
     };
     assert_ne!(check("UTC"), check("Pacific/Kiritimati"));
     let unpriced = check("UTC");
-    let settings = sandbox.home.join(".aperture/config.toml");
-    std::fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
-    std::fs::write(settings, "[prices]\nsome-model = 1.25\n").unwrap();
+    sandbox.settings("[prices]\nsome-model = 1.25\n");
     assert_ne!(check("UTC"), unpriced);
     for group in ["session", "model"] {
         assert_eq!(read("UTC", &["--by", group]), read("UTC", &["--by", group, "--no-cache"]), "other groups, of the same sums");
@@ -204,7 +202,7 @@ fn removed_tokens_are_savings_of_later_requests() {
     let removed = change["tokens_before"]["value"].as_i64().unwrap() - change["tokens_after"]["value"].as_i64().unwrap();
     assert_eq!(saved(), 0, "no request since");
     let id = sandbox.json(&["status"], "aperture.status/2")["session"].as_str().unwrap().to_owned();
-    let path = sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{id}.jsonl"));
+    let path = sandbox.session_file(&id);
     let mut text = std::fs::read_to_string(path).unwrap();
     text.push_str(&response("m9", "claude-opus-4-8", "2026-11-22T10:00:00Z", 5));
     sandbox.session(&id, text, 30);

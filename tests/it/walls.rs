@@ -1,9 +1,9 @@
 //! The walls between the layers: which folder of `src` and of `src/core` may name which.
 
-use crate::sandbox::repository;
+use crate::sandbox::{files_ending, repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Each layer and the layers that it may name. The table in ARCHITECTURE.md is checked against this one.
 const LAYERS: &[(&str, &[&str])] = &[
@@ -39,17 +39,6 @@ const CORE: [&str; 5] = ["text", "model", "engine", "provider", "planning"];
 /// Crates for input and output, which the core does without.
 const SHELL: [&str; 10] =
     ["clap", "directories", "hyper", "notify", "ratatui", "rusqlite", "rustix", "signal-hook", "terminal_size", "tokio"];
-
-fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            found.push(path);
-        }
-    }
-}
 
 /// The text without comments; strings stay, which is strict on the safe side.
 fn code(text: &str) -> String {
@@ -110,10 +99,8 @@ fn layers_named(relative: &Path, text: &str) -> Vec<String> {
 fn every_layer_names_only_those_below_it() {
     let src = repository().join("src");
     let table: BTreeMap<&str, &[&str]> = LAYERS.iter().copied().collect();
-    let mut files = Vec::new();
-    sources(&src, &mut files);
     let mut faults = BTreeSet::new();
-    for file in &files {
+    for file in &files_ending(&src, "rs") {
         let place = file.strip_prefix(&src).unwrap();
         let relative = place.strip_prefix("core").unwrap_or(place);
         let mut components = relative.iter();

@@ -1,10 +1,11 @@
 //! `aperture watch`: the events reported for all kinds of file changes.
 
+use crate::rows::append;
 use crate::sandbox::{PATIENCE, Sandbox, skipped};
 use expect_test::{Expect, expect};
 use std::fs::{self, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -90,10 +91,6 @@ fn prompt(id: &str, parent: &str, text: &str) -> String {
         "{{\"type\":\"user\",\"uuid\":\"{id}\",\"parentUuid\":{parent},\"sessionId\":\"S\",\
          \"timestamp\":\"2026-11-21T21:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
     )
-}
-
-fn append(file: &Path, text: &str) {
-    OpenOptions::new().append(true).open(file).unwrap().write_all(text.as_bytes()).unwrap();
 }
 
 /// A session of one prompt, and its file.
@@ -345,7 +342,7 @@ fn the_newest_session_is_followed() {
     watching.until("the first prompt");
     // Of two that are at work, the one that is shown stays.
     let file = sandbox.session("abc1", prompt("a", "", "the first prompt"), 20);
-    append(&sandbox.home.join(".claude/projects").join(sandbox.slug()).join("def2.jsonl"), &prompt("c", "b", "goes on"));
+    append(&sandbox.session_folder().join("def2.jsonl"), &prompt("c", "b", "goes on"));
     watching.until("#2");
     append(&file, &prompt("d", "a", "goes on elsewhere"));
     assert!(watching.until("the first prompt").contains("session"));
@@ -380,7 +377,7 @@ fn log(sandbox: &Sandbox) -> Vec<String> {
 #[test]
 fn rules_act_once_while_the_session_is_idle() {
     let sandbox = crate::instructions::sandbox();
-    let original = fs::read(session_file(&sandbox)).unwrap();
+    let original = fs::read(sandbox.first_session()).unwrap();
     let by_rule = "compress --stale (watch --apply-policy)";
     let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy", "--window", "140k"]);
     watching.until(by_rule);
@@ -396,7 +393,7 @@ fn rules_act_once_while_the_session_is_idle() {
     watching.until_looked_at(&sandbox, "11111111");
     let expected = [by_rule, "undo -s 11111111", PIN, UNPIN, PIN, UNPIN];
     assert_eq!(log(&sandbox), expected);
-    assert!(fs::read(session_file(&sandbox)).unwrap() == original);
+    assert!(fs::read(sandbox.first_session()).unwrap() == original);
 }
 
 #[test]
@@ -419,11 +416,7 @@ fn rules_keep_to_the_budget_and_wait_for_quiet() {
 #[test]
 fn rules_leave_a_session_alone_that_a_client_has_open() {
     let sandbox = crate::instructions::sandbox();
-    let id = session_file(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
-    let registry = sandbox.home.join(".claude/sessions");
-    fs::create_dir_all(&registry).unwrap();
-    let process = std::process::id();
-    fs::write(registry.join(format!("{process}.json")), format!("{{\"pid\":{process},\"sessionId\":\"{id}\"}}")).unwrap();
+    sandbox.open_in_client();
     let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy", "--window", "140k"]);
     watching.until("a client has the session open");
     let lines = watching.until_looked_at(&sandbox, "11111111");
@@ -433,14 +426,6 @@ fn rules_leave_a_session_alone_that_a_client_has_open() {
     let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy", "--window", "140k", "--live"]);
     watching.until("compress --stale");
     assert_eq!(log(&sandbox).len(), 3);
-}
-
-fn session_file(sandbox: &Sandbox) -> PathBuf {
-    let directory = sandbox.home.join(".claude/projects").join(sandbox.slug());
-    let mut files: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.file_name().unwrap().to_string_lossy().starts_with("11111111"));
-    files.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
-    files.remove(0)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Compares the window of a session with the request that the real client sent when it resumed that session.
 
-use crate::sandbox::directory_in;
+use crate::sandbox::{directory_in, files_below, repository};
 use aperture::fsio::RealDisk;
 use aperture::model::{BlockNumber, Counts, Session};
 use aperture::provider::claude_code::ClaudeCode;
@@ -40,16 +40,6 @@ const INTERRUPTED: (&str, i64) = ("[note on an interrupted call", 180);
 
 /// The client's replacement for references to tools that no longer exist.
 const TOOL_REFERENCES_GONE: &str = "[Tool references removed - tools no longer available]";
-
-pub fn files(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.path().is_dir() {
-            files(&entry.path(), found);
-        } else {
-            found.push(entry.path());
-        }
-    }
-}
 
 fn load(provider: &'static dyn ProviderAdapter, path: &Path) -> Session {
     workspace::load(&RealDisk, &Cache::default(), provider, path, "session".into()).unwrap()
@@ -175,8 +165,7 @@ fn check(session: &Path, expected: Vec<Sent>) -> Result<(), String> {
 
 #[test]
 fn the_window_is_what_the_client_sends() {
-    let mut all = Vec::new();
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/claude-code"), &mut all);
+    let all = files_below(&repository().join("fixtures/claude-code"));
     let expectations: Vec<&PathBuf> = all.iter().filter(|path| path.to_string_lossy().ends_with(".window.json")).collect();
     assert!(!expectations.is_empty());
     for expectation in expectations {
@@ -200,8 +189,7 @@ fn the_window_is_what_the_client_sends() {
 /// The window of Codex equals its request, except for its instructions before the session and the context that it renews after it.
 #[test]
 fn the_window_of_codex_is_what_the_client_sends() {
-    let mut all = Vec::new();
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex"), &mut all);
+    let all = files_below(&repository().join("fixtures/codex"));
     let expectations: Vec<&PathBuf> = all.iter().filter(|path| path.to_string_lossy().ends_with(".window.json")).collect();
     assert!(!expectations.is_empty());
     for expectation in expectations {
@@ -235,10 +223,7 @@ fn the_window_of_codex_is_what_the_client_sends() {
 #[test]
 fn the_window_of_real_sessions_is_what_the_client_sends() {
     let (Some(corpus), Some(windows)) = (directory_in("APERTURE_CORPUS"), directory_in("APERTURE_WINDOWS")) else { return };
-    let (mut sessions, mut expectations) = (Vec::new(), Vec::new());
-    files(&corpus, &mut sessions);
-    files(&windows, &mut expectations);
-    expectations.sort();
+    let (sessions, expectations) = (files_below(&corpus), files_below(&windows));
     let (mut equal, mut compared) = (0, 0);
     for expectation in expectations {
         let expectation: Value = serde_json::from_slice(&std::fs::read(expectation).unwrap()).unwrap();

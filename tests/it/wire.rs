@@ -1,7 +1,7 @@
 //! Requests of a session that pass the proxy: the operations of the session hold from the next request on.
 #![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
-use crate::changing::{bytes, open_in_client, session};
+use crate::changing::bytes;
 use crate::network::{Api, Proxy, SECRET, answer_events, message, send, stream};
 use crate::sandbox::{PATIENCE, Sandbox, wait_for};
 use aperture::wire::stages::STAGES;
@@ -40,7 +40,7 @@ impl Client {
         let sandbox = Sandbox::of(fixture);
         sandbox.write("aperture.toml", settings);
         let proxy = Proxy::start(&sandbox, &[&["--upstream", &api.url()], arguments].concat());
-        let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
+        let session = sandbox.first_session().file_stem().unwrap().to_string_lossy().into_owned();
         let result = sandbox.json(&["show", "16"], "aperture.show/2")["blocks"][0]["content"].as_str().unwrap().to_owned();
         Client { sandbox, api, proxy, session, result }
     }
@@ -91,7 +91,7 @@ fn an_operation_holds_from_the_next_request_on() {
     assert_eq!(client.send(&body), body, "without an operation every byte stays");
     client.settle();
     // The client has the session open, and no --live is needed.
-    open_in_client(&client.sandbox);
+    client.sandbox.open_in_client();
     let archived = client.sandbox.text(&["archive", "16"]);
     assert!(!archived.contains("/resume"), "{archived}");
     let sent = client.send(&body);
@@ -140,7 +140,7 @@ fn folded_turns_need_no_resume() {
     let body = client.body(&["go on"]);
     client.send(&body);
     client.settle();
-    open_in_client(&client.sandbox);
+    client.sandbox.open_in_client();
     let original = bytes(&client.sandbox);
     let folded = client.sandbox.text(&["compress", "--preset", "handoff"]);
     assert!(!folded.contains("/resume"), "{folded}");
@@ -226,8 +226,8 @@ fn outcomes_of_commands_follow_the_next_prompt_unless_a_hook_told_them() {
         client.send(&client.body(&["go on"]));
         wait_for("the commands", || Some(()).filter(|()| client.sandbox.text(&["inbox"]).contains("archive")));
         let hook = || {
-            let payload = json!({"transcript_path": session(&client.sandbox)}).to_string();
-            crate::hooks::given(&client.sandbox, &["hook", "UserPromptSubmit"], &payload).stdout
+            let payload = json!({"transcript_path": client.sandbox.first_session()}).to_string();
+            client.sandbox.given(&["hook", "UserPromptSubmit"], &payload).stdout
         };
         let outcomes = ["aperture: @pin(9999) was not executed: ", "aperture: @archive(16) needs the user's approval: "];
         let told = if has_hook { hook() } else { String::new() };

@@ -1,5 +1,6 @@
 //! The words of a person stay verbatim in the window after every change that aperture makes by itself.
 
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, sample};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -15,14 +16,14 @@ const PRESETS: &[&str] = &["lossless", "light", "balanced", "aggressive", "layer
 
 /// A session under construction, and the words of a person in it.
 struct Talk {
-    rows: Vec<Value>,
+    rows: Rows,
     words: Vec<String>,
     seed: u64,
 }
 
 impl Talk {
     fn new(seed: u64) -> Talk {
-        Talk { rows: Vec::new(), words: Vec::new(), seed }
+        Talk { rows: Rows::new("s", "/w"), words: Vec::new(), seed }
     }
 
     fn random(&mut self, below: u64) -> u64 {
@@ -46,39 +47,21 @@ impl Talk {
         words
     }
 
-    fn row(&mut self, kind: &str, mut row: Value) {
-        let id = self.rows.len();
-        row["type"] = kind.into();
-        row["uuid"] = format!("u{id}").into();
-        row["parentUuid"] = if id == 0 { Value::Null } else { format!("u{}", id - 1).into() };
-        row["timestamp"] = format!("2026-11-21T10:{:02}:{:02}.000Z", id / 60 % 60, id % 60).into();
-        for (key, value) in
-            [("isSidechain", json!(false)), ("cwd", json!("/w")), ("sessionId", json!("s")), ("version", json!("2.1.330"))]
-        {
-            row[key] = value;
-        }
-        self.rows.push(row);
-    }
-
     fn user(&mut self, content: Value, beside: Value) {
-        let mut row = json!({"message": {"role": "user", "content": content}});
-        for (key, value) in beside.as_object().unwrap() {
-            row[key] = value.clone();
-        }
-        self.row("user", row);
+        self.rows.user(content);
+        self.rows.rows.last_mut().unwrap().as_object_mut().unwrap().extend(beside.as_object().unwrap().clone());
     }
 
     fn model(&mut self, block: Value) {
-        let id = format!("msg_{}", self.rows.len());
+        let id = format!("msg_{}", self.rows.rows.len());
         let usage =
             json!({"input_tokens": 9, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 9000, "output_tokens": 9});
-        let message = json!({"id": id, "type": "message", "role": "assistant", "model": "claude-opus-4-1", "content": [block], "usage": usage});
-        self.row("assistant", json!({"message": message}));
+        self.rows.model("claude-opus-4-1", &id, json!([block]), usage);
     }
 
     /// A call, and the place of its result.
     fn call(&mut self, name: &str, input: Value) -> String {
-        let id = format!("toolu_{}", self.rows.len());
+        let id = format!("toolu_{}", self.rows.rows.len());
         self.model(json!({"type": "tool_use", "id": id, "name": name, "input": input}));
         id
     }
@@ -88,7 +71,7 @@ impl Talk {
     }
 
     fn work(&mut self) {
-        let (step, lines) = (self.rows.len(), 20 + self.random(60));
+        let (step, lines) = (self.rows.rows.len(), 20 + self.random(60));
         let id = self.call("Bash", json!({"command": format!("run step_{step}")}));
         let output = self.noise(lines);
         self.result(&id, json!(output), false, json!({}));
@@ -168,7 +151,7 @@ impl Talk {
                     self.noise(9)
                 );
                 let attachment = json!({"type": "queued_command", "prompt": words, "commandMode": "prompt"});
-                self.row("attachment", json!({"attachment": attachment, "rendered": [{"content": content}]}));
+                self.rows.add("attachment", json!({"attachment": attachment, "rendered": [{"content": content}]}));
             }
             _ => {
                 let words = self.say();
@@ -197,8 +180,7 @@ impl Talk {
     }
 
     fn put(&self, sandbox: &Sandbox) -> PathBuf {
-        let rows: String = self.rows.iter().map(|row| format!("{row}\n")).collect();
-        sandbox.session("0a0a0a0a-0000-4000-8000-000000000000", rows, 0)
+        sandbox.session("0a0a0a0a-0000-4000-8000-000000000000", self.rows.text(), 0)
     }
 }
 
@@ -279,9 +261,9 @@ fn a_prompt_that_is_only_in_the_queue_of_an_old_client_is_the_users() {
     talk.user(json!("Fix the parser."), json!({}));
     talk.work();
     let mut queue = |operation: &str, content: Value| {
-        talk.row("queue-operation", json!({"operation": operation, "content": content}));
+        talk.rows.add("queue-operation", json!({"operation": operation, "content": content}));
         for key in ["uuid", "parentUuid"] {
-            talk.rows.last_mut().unwrap()[key] = Value::Null;
+            talk.rows.rows.last_mut().unwrap()[key] = Value::Null;
         }
     };
     queue("enqueue", json!("Never amend commits in this repository."));
@@ -516,7 +498,7 @@ fn a_fold_leaves_one_of_the_reminders_that_a_client_repeats() {
     let remind = |talk: &mut Talk, words: &str| {
         let content = format!("<system-reminder>\n{words}\n</system-reminder>");
         let rendered = json!([{"content": content}]);
-        talk.row("attachment", json!({"attachment": {"type": "plan_mode"}, "rendered": rendered, "renderedRole": "user"}));
+        talk.rows.add("attachment", json!({"attachment": {"type": "plan_mode"}, "rendered": rendered, "renderedRole": "user"}));
     };
     for _ in 0..4 {
         (0..3).for_each(|_| talk.work());
@@ -542,8 +524,8 @@ fn a_digest_takes_the_place_of_a_summary_but_for_the_lines_that_quote_the_user()
     talk.work();
     let boundary =
         json!({"subtype": "compact_boundary", "logicalParentUuid": "u2", "compactMetadata": {"trigger": "auto", "preTokens": 9}});
-    talk.row("system", boundary);
-    talk.rows.last_mut().unwrap()["parentUuid"] = Value::Null;
+    talk.rows.add("system", boundary);
+    talk.rows.rows.last_mut().unwrap()["parentUuid"] = Value::Null;
     let told = talk.noise(200);
     let summary = format!("So far:\n{told}- \"Write the parser by hand, without a library.\"\n{}", talk.noise(50));
     talk.user(json!(summary), json!({"isCompactSummary": true}));

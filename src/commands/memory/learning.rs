@@ -77,10 +77,10 @@ impl Learning {
         let id = |source: &Source| source.session().map(|found| found.location.id.clone()).unwrap_or_default();
         let (session_of, is_wanted) = (|source: usize| id(&sources[source]), |_| true);
         let now = env.style.now.as_millisecond();
-        let searched =
-            Searched { disk: env.disk, sources: &sources, session_of: &session_of, is_wanted: &is_wanted, adjust: None, now };
-        let question = |index: &_, indexed: &_| related(&searched, index, indexed, query);
-        ask(env, &sources, false, &|_, _| {}, &question)
+        ask(env, &sources, false, &|_, _| {}, &|index, indexed| {
+            let (disk, sources, session_of, is_wanted) = (env.disk, &sources[..], &session_of, &is_wanted);
+            related(&Searched { disk, sources, index, indexed, session_of, is_wanted, adjust: None, now }, query)
+        })
     }
 
     /// Returns digests of what the sessions hold about a prompt, in at most this many tokens; what `known` says is left out.

@@ -291,16 +291,17 @@ fn ranked(
     let session_of = |source: usize| files.session(source);
     let found = ask(env, &files.sources, files.is_complete, &progress, &|index, indexed| {
         let is_wanted = |source: usize| wanted.len() == files.sources.len() || wanted.binary_search(&source).is_ok();
-        let now = env.style.now.as_millisecond();
         let searched = Searched {
             disk: env.disk,
             sources: &files.sources,
+            index,
+            indexed,
             session_of: &session_of,
             is_wanted: &is_wanted,
             adjust: vectors.as_deref(),
-            now,
+            now: env.style.now.as_millisecond(),
         };
-        let mut hits = find(&searched, index, indexed, query.clone(), &filter)?;
+        let mut hits = find(&searched, query.clone(), &filter)?;
         let shown: FxHashSet<usize> =
             hits.turns.iter().flat_map(|turn| [Some(turn.source), files.place(turn.source)]).flatten().collect();
         let shown = indexed.iter().filter(|(_, source)| shown.contains(source));

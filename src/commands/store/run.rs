@@ -5,7 +5,7 @@ use crate::app::{CommandError, Env, ErrorKind, files, refusal, settings_file};
 use crate::fsio::{Disk, RealDisk};
 use crate::store::{
     DATABASES, KeyBytes, KeyMethod, PATIENCE, SEAL_FILE, SIDECAR_FILE, STORE_FILE, Seal, SealFile, SealState, convert_database,
-    convert_folder, counts, delete, expect_unused, random, text,
+    convert_folder, counts, delete, expect_unused, hexadecimal, random,
 };
 use crate::workspace::{kept_folder, older_path};
 use anyhow::anyhow;
@@ -167,7 +167,7 @@ fn wrap(env: &Env, key: &Key, data_key: &KeyBytes, variable: &str) -> Result<Sea
     }
     if key.keyring {
         return SealFile::wrap(KeyMethod::Keyring, None, data_key, |name| {
-            let secret = Zeroizing::new(text(&*random()?).into_bytes());
+            let secret = Zeroizing::new(hexadecimal(&*random()?).into_bytes());
             seal::keep_in_keyring(name, &secret)?;
             Ok(secret)
         });
@@ -193,7 +193,7 @@ fn wrap(env: &Env, key: &Key, data_key: &KeyBytes, variable: &str) -> Result<Sea
 fn key_file(path: &Path) -> Result<Secret, CommandError> {
     if !files::is_there(path) {
         let (directory, name) = (path.parent().unwrap_or(Path::new(".")), path.file_name().unwrap_or_default());
-        let secret = Zeroizing::new(format!("{}\n", text(&*random()?)));
+        let secret = Zeroizing::new(format!("{}\n", hexadecimal(&*random()?)));
         let written = files::make_private(directory, &name.to_string_lossy())
             .and_then(|()| files::write_private(&RealDisk, path, secret.as_bytes()));
         written.map_err(|error| CommandError::of_disk(error, format!("cannot create the key file {}", path.display())))?;

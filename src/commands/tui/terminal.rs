@@ -7,7 +7,7 @@ use super::worker::Worker;
 #[cfg(unix)]
 use crate::app::ENDING;
 use crate::app::{CommandError, Env};
-use crate::fsio::{Depth, Watcher};
+use crate::fsio::{RecursiveMode, Watcher};
 use crate::workspace::Found;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{
@@ -139,7 +139,8 @@ fn watch(env: &Env, picture: &Picture, events: Sender<Event>) -> std::path::Path
     spawn(move || {
         let mut watcher = Watcher::default();
         let directories = [session.parent(), Some(&*store)].into_iter().flatten();
-        let directories: BTreeMap<_, _> = directories.map(|directory| (directory.to_owned(), Depth::Entries)).collect();
+        let directories: BTreeMap<_, _> =
+            directories.map(|directory| (directory.to_owned(), RecursiveMode::NonRecursive)).collect();
         let mut before = identities(&session, &store);
         loop {
             watcher.watch(disk, &directories);

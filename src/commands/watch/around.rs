@@ -3,7 +3,7 @@
 use super::follow::{Shown, Watch};
 use crate::app::{CommandError, Env};
 use crate::engine::{ActivityEvent, OtherSession, capacity};
-use crate::fsio::Depth;
+use crate::fsio::RecursiveMode::{self, NonRecursive, Recursive};
 use crate::model::request_id;
 use crate::provider::PROVIDERS;
 use crate::workspace::{self, Listed, Project};
@@ -15,26 +15,31 @@ const OTHERS: usize = 5;
 
 /// Returns the directories to watch: those of the session and the log and, if `follows` is true, those of the project's sessions and of
 /// the file that `name` can be. A directory that does not exist is replaced with its nearest existing ancestor.
-pub(super) fn directories(env: &Env, session: Option<&Path>, name: Option<&str>, follows: bool) -> BTreeMap<PathBuf, Depth> {
-    let mut wanted: Vec<(PathBuf, Depth)> = Vec::new();
+pub(super) fn directories(
+    env: &Env,
+    session: Option<&Path>,
+    name: Option<&str>,
+    follows: bool,
+) -> BTreeMap<PathBuf, RecursiveMode> {
+    let mut wanted: Vec<(PathBuf, RecursiveMode)> = Vec::new();
     if let Ok(store) = env.store_directory() {
-        wanted.push((store, Depth::Entries));
+        wanted.push((store, NonRecursive));
     }
     if let Some(session) = session.filter(|session| request_id(session).is_none()) {
         // If the path is a symbolic link, rows are appended to its target.
         let real = env.disk.resolve(session).unwrap_or_else(|_| session.to_owned());
-        let parents = [session, &real].map(|path| path.parent().map(|parent| (parent.to_owned(), Depth::Entries)));
+        let parents = [session, &real].map(|path| path.parent().map(|parent| (parent.to_owned(), NonRecursive)));
         wanted.extend(parents.into_iter().flatten());
     }
     if follows {
         let file = name.map(|name| env.directory.join(name));
-        wanted.extend(file.and_then(|file| Some((file.parent()?.to_owned(), Depth::Entries))));
+        wanted.extend(file.and_then(|file| Some((file.parent()?.to_owned(), NonRecursive))));
         let project = env.disk.resolve(&env.directory).unwrap_or_else(|_| env.directory.clone());
         for provider in PROVIDERS {
             for root in provider.roots(&env.places) {
                 match provider.project_directory(&root, &project) {
-                    Some(directory) => wanted.extend([(root, Depth::Entries), (directory, Depth::Entries)]),
-                    None => wanted.push((root, Depth::All)),
+                    Some(directory) => wanted.extend([(root, NonRecursive), (directory, NonRecursive)]),
+                    None => wanted.push((root, Recursive)),
                 }
             }
         }
@@ -42,9 +47,9 @@ pub(super) fn directories(env: &Env, session: Option<&Path>, name: Option<&str>,
     let mut directories = BTreeMap::new();
     for (mut path, mut depth) in wanted {
         while env.disk.identify(&path).is_err() && path.pop() {
-            depth = Depth::Entries;
+            depth = NonRecursive;
         }
-        if depth == Depth::All || !directories.contains_key(&path) {
+        if depth == Recursive || !directories.contains_key(&path) {
             directories.insert(path, depth);
         }
     }

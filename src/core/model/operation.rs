@@ -186,7 +186,7 @@ pub struct CompanionEdit {
 }
 
 /// A change of a block by its content: it applies to any block with that content, in any format and any row.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockEdit {
     /// XXH3-128 of the content before.
     #[serde(with = "super::key::as_text")]

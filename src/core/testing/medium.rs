@@ -1,7 +1,7 @@
 //! A session in memory, and the plans for it.
 
-use crate::engine::{self, Analysis, ReadSettings};
-use crate::model::{History, Key, Plan};
+use crate::engine::{self, Analysis, Preset, ReadSettings, Rules};
+use crate::model::{BlockNumber, History, Key, Plan};
 use crate::planning::*;
 use crate::provider::{FileKind, ProviderAdapter, by_name, sniff};
 use std::path::PathBuf;
@@ -53,6 +53,22 @@ impl Medium {
         };
         splice.run(&mut &self.bytes[..], &mut |_| (), &mut write).unwrap();
         Medium::new(self.provider, after)
+    }
+}
+
+/// All blocks of a window.
+const ALL: Scope = Scope { end: BlockNumber::MAX, only: None, level: None };
+
+/// Plans the shrinking of all blocks for an aim, like the command does.
+pub fn shrink_all(draft: &mut Draft<'_>, aim: Aim) -> Result<(), PlanError> {
+    shrink(draft, aim, &ALL, &Rules::default(), &NoCache).map(drop)
+}
+
+/// Plans `compress --preset` like the command does.
+pub fn compress(draft: &mut Draft<'_>, preset: &Preset) -> Result<(), PlanError> {
+    match preset.folds {
+        true => fold_into_digest(draft, preset, &ALL, &Rules::default()).map(drop),
+        false => shrink_all(draft, Aim::Preset(*preset)),
     }
 }
 

@@ -28,7 +28,7 @@ use tokio::net::TcpListener;
 ///
 /// The session is not found, or the address is in use or not of this machine.
 pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    if !super::is_loopback(arguments.listen) {
+    if !arguments.listen.ip().is_loopback() {
         let hint = "the page is for this machine; from another one, use a tunnel: ssh -L 7000:127.0.0.1:PORT, with --allow-host localhost:7000";
         return Err(misuse!("{} is not a loopback address", arguments.listen).hint(hint));
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::fsio::RealDisk;
 use crate::model::{BlockEdit, Key, Level, MessageId, Plan, ReplyPart, ReportedMessage, Snapshot, WindowChange, WithheldReply};
 use crate::store::{Insertion, LoggedRequest, Moment, NewProposal, RequestLog, Store, WireLine};
-use crate::testing::{Fault, all_or, catch, each_fault};
+use crate::testing::{Fault, all_or, catch, each_fault, files_below};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use zeroize::Zeroizing;
@@ -18,15 +18,11 @@ fn seal(current: Option<u8>, previous: Option<u8>) -> Seal {
 fn filled() -> tempfile::TempDir {
     static MADE: OnceLock<tempfile::TempDir> = OnceLock::new();
     let directory = tempfile::tempdir().unwrap();
-    let mut paths = vec![MADE.get_or_init(fill).path().to_owned()];
-    while let Some(path) = paths.pop() {
-        let copy = directory.path().join(path.strip_prefix(MADE.get_or_init(fill).path()).unwrap());
-        if path.is_dir() {
-            std::fs::create_dir_all(copy).unwrap();
-            paths.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
-        } else {
-            std::fs::copy(path, copy).unwrap();
-        }
+    let made = MADE.get_or_init(fill).path();
+    for (path, bytes) in files_below(made) {
+        let copy = directory.path().join(path.strip_prefix(made).unwrap());
+        std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        std::fs::write(copy, bytes).unwrap();
     }
     directory
 }
@@ -105,21 +101,13 @@ fn dump(directory: &Path, seal: &Seal) -> (Vec<String>, BTreeMap<PathBuf, Vec<u8
             rows.extend(found);
         }
     }
-    let mut files = BTreeMap::new();
     let folder = directory.join("kept");
-    let mut directories = vec![folder.clone()];
-    while let Some(path) = directories.pop() {
-        for entry in RealDisk.list(&path).unwrap() {
-            if entry.directory {
-                directories.push(entry.path);
-                continue;
-            }
-            let below = entry.path.strip_prefix(&folder).unwrap();
-            let known = opened_path(seal, below).or_else(|| opened_path(&seal.before(), below));
-            let content = std::fs::read(&entry.path).unwrap();
-            files.insert(known.unwrap_or_else(|| below.to_owned()), seal.open_file(content).unwrap());
-        }
-    }
+    let opened = |(path, content): (PathBuf, Vec<u8>)| {
+        let below = path.strip_prefix(&folder).unwrap();
+        let known = opened_path(seal, below).or_else(|| opened_path(&seal.before(), below));
+        (known.unwrap_or_else(|| below.to_owned()), seal.open_file(content).unwrap())
+    };
+    let mut files: BTreeMap<PathBuf, Vec<u8>> = files_below(&folder).into_iter().map(opened).collect();
     files.retain(|path, _| path.extension().is_none_or(|extension| extension != CONVERTING));
     (rows, files)
 }

@@ -66,13 +66,8 @@ impl Place {
 }
 
 fn edit(content: &str, text: &str) -> BlockEdit {
-    BlockEdit {
-        content: Key::from_bytes(content.as_bytes()),
-        occurrence: 0,
-        text: text.to_owned(),
-        level: Level::Trimmed,
-        reason: String::new(),
-    }
+    let content = Key::from_bytes(content.as_bytes());
+    BlockEdit { content, text: text.to_owned(), level: Level::Trimmed, ..BlockEdit::default() }
 }
 
 fn head() -> RequestHead {

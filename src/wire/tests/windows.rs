@@ -1,12 +1,12 @@
 //! A request gets the contents that the changed session file makes the client send.
 
 use super::*;
-use crate::engine::{PRESETS, Rules};
-use crate::model::{BlockKind, BlockNumber, NewContent, Role};
+use crate::engine::preset;
+use crate::model::{BlockKind, NewContent, Role};
 use crate::planning::*;
 use crate::provider::{EditedBody, KnownElements, ProviderAdapter, RequestBody, by_name};
 use crate::testing::bodies::body;
-use crate::testing::medium::{Medium, NoCache, fixtures};
+use crate::testing::medium::{Medium, compress, fixtures, shrink_all};
 use crate::testing::sample;
 
 /// A change of a session; `Err` if it is impossible there.
@@ -58,21 +58,11 @@ impl Place {
     }
 }
 
-fn compress(draft: &mut Draft<'_>, name: &str) -> Result<(), PlanError> {
-    let preset = PRESETS.iter().find(|preset| preset.name == name).unwrap();
-    let (scope, rules) = (Scope { end: BlockNumber::MAX, only: None, level: None }, Rules::default());
-    match preset.folds {
-        true => fold_into_digest(draft, preset, &scope, &rules).map(drop),
-        false => shrink(draft, Aim::Preset(*preset), &scope, &rules, &NoCache).map(drop),
-    }
-}
-
 /// Brings the window to the smallest budget that is possible.
 fn fold_to_budget(draft: &mut Draft<'_>) -> Result<(), PlanError> {
-    let (scope, rules) = (Scope { end: BlockNumber::MAX, only: None, level: None }, Rules::default());
-    match shrink(draft, Aim::Tokens(1), &scope, &rules, &NoCache) {
-        Err(PlanError::Budget { smallest, .. }) => shrink(draft, Aim::Tokens(smallest), &scope, &rules, &NoCache).map(drop),
-        done => done.map(drop),
+    match shrink_all(draft, Aim::Tokens(1)) {
+        Err(PlanError::Budget { smallest, .. }) => shrink_all(draft, Aim::Tokens(smallest)),
+        done => done,
     }
 }
 
@@ -150,8 +140,8 @@ fn check(name: &str, file: Medium, changes: &[Change<'_>]) -> usize {
 
 #[test]
 fn a_request_gets_the_contents_of_the_changed_file() {
-    let balanced: Change<'_> = &|draft| compress(draft, "balanced");
-    let handoff: Change<'_> = &|draft| compress(draft, "handoff");
+    let balanced: Change<'_> = &|draft| compress(draft, preset("balanced").unwrap());
+    let handoff: Change<'_> = &|draft| compress(draft, preset("handoff").unwrap());
     let compact: Change<'_> = &|draft| draft.fold(1..=1, "A summary of the first turn.");
     let second: Change<'_> = &|draft| draft.fold(2..=2, "A summary of the second turn.");
     let note: Change<'_> = &|draft| {
@@ -205,7 +195,7 @@ fn other_words(kind: BlockKind, text: &str) -> Option<String> {
 
 #[test]
 fn contents_that_the_client_renders_in_other_words_are_recognized() {
-    let handoff: Change<'_> = &|draft| compress(draft, "handoff");
+    let handoff: Change<'_> = &|draft| compress(draft, preset("handoff").unwrap());
     let compact: Change<'_> = &|draft| draft.fold(1..=1, "A summary of the first turn.");
     let mut counts = [0; 2];
     for (path, file) in fixtures() {
@@ -277,7 +267,7 @@ fn joined_texts_keep_the_words_of_the_client_when_others_leave_them() {
     let bytes =
         String::from_utf8(file.bytes).unwrap().replace("claude-sonnet-4-5", "claude-opus-5").replace("opus-4-6", "opus-5");
     let file = Medium::new(file.provider, bytes.into_bytes());
-    let plan = file.plan(&|draft| compress(draft, "handoff")).unwrap();
+    let plan = file.plan(&|draft| compress(draft, preset("handoff").unwrap())).unwrap();
     let place = Place::new();
     place.log(file.provider.name(), &plan);
     let note = "added by the client, not recorded";
@@ -302,7 +292,7 @@ fn a_reminder_that_the_client_joined_to_a_result_that_goes_stays() {
     // The reminder follows the result that loads a tool.
     let reminder = r#"{"type":"task_reminder","content":[],"itemCount":0}"#;
     let file = with_attachments(&talk_after(&rows, 6), &[(2, reminder.to_owned())]);
-    let plan = file.plan(&|draft| compress(draft, "handoff")).unwrap();
+    let plan = file.plan(&|draft| compress(draft, preset("handoff").unwrap())).unwrap();
     let place = Place::new();
     place.log(file.provider.name(), &plan);
     // The client that resumes has not loaded the tool.

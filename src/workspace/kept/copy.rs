@@ -1,7 +1,7 @@
 //! Copies the files of a session.
 
-use super::{KeepError, KeptCopies, OLDER, TEMPORARY, is_absent, is_packed_session, is_temporary};
-use crate::fsio::{Disk, Identity, NewFile, OpenFile, pack, unpacked_path};
+use super::{KeepError, KeptCopies, OLDER, TEMPORARY, is_packed_session, is_temporary};
+use crate::fsio::{Disk, Identity, NewFile, OpenFile, if_exists, pack, unpacked_path};
 use crate::model::words;
 use crate::provider::ProviderAdapter;
 use crate::workspace::Found;
@@ -71,8 +71,8 @@ impl KeptCopies<'_> {
                 let sizes = (self.disk.identify(&file)?.bytes, self.disk.identify(&copy)?.bytes);
                 Ok((is_new, sizes))
             });
-            match kept {
-                Ok((is_new, (bytes, kept_bytes))) => {
+            match if file == found.path { kept.map(Some) } else { if_exists(kept) } {
+                Ok(Some((is_new, (bytes, kept_bytes)))) => {
                     *(if is_new { &mut outcome.copied } else { &mut outcome.unchanged }) += 1;
                     // The files of a project belong to many sessions.
                     if is_own {
@@ -80,7 +80,7 @@ impl KeptCopies<'_> {
                     }
                 }
                 // The client deleted it meanwhile: an earlier copy stays.
-                Err(error) if is_absent(&error) && file != found.path => {}
+                Ok(None) => {}
                 Err(error) => outcome.failed.push((file, error)),
             }
         }
@@ -91,12 +91,10 @@ impl KeptCopies<'_> {
     pub(super) fn keep_file(&self, provider: &dyn ProviderAdapter, file: &Path, copy: &Path) -> io::Result<bool> {
         let disk = self.disk;
         let now = disk.identify(file)?;
-        let before = match disk.identify(copy) {
-            Ok(before) if is_current(&now, &before) => return Ok(false),
-            Ok(before) => Some(before),
-            Err(error) if is_absent(&error) => None,
-            Err(error) => return Err(error),
-        };
+        let before = if_exists(disk.identify(copy))?;
+        if before.is_some_and(|before| is_current(&now, &before)) {
+            return Ok(false);
+        }
         let temporary = temporary(copy);
         let content = if is_packed_session(provider, file) { disk.open_written(file)? } else { disk.open_stored(file)? };
         let written = self.write(&temporary, content, &now).and_then(|()| match before {

@@ -14,11 +14,11 @@ pub use restore::{Restoration, RestoredState};
 
 use super::find::{Found, FoundFiles, find_files, find_in};
 use super::parts::shared_parts;
-use crate::fsio::{Disk, Entry, Identity, is_packed, packed_path, unpacked_path};
+use crate::fsio::{Disk, Entry, Identity, if_exists, is_packed, packed_path, unpacked_path};
 use crate::model::limits::DAY_MILLISECONDS;
 use crate::provider::{PROVIDERS, Places, ProviderAdapter};
 use std::collections::HashSet;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The folder of the copies in aperture's data directory.
@@ -122,7 +122,7 @@ impl<'a> KeptCopies<'a> {
 
     /// Returns true if a file exists, as the client writes it or compressed by it.
     fn exists(&self, path: &Path) -> bool {
-        let is_missing = |path: &Path| self.disk.identify(path).is_err_and(|error| is_absent(&error));
+        let is_missing = |path: &Path| matches!(if_exists(self.disk.identify(path)), Ok(None));
         !is_missing(path) || !is_missing(&packed_path(path))
     }
 
@@ -164,11 +164,7 @@ impl<'a> KeptCopies<'a> {
     fn files_in(&self, directory: PathBuf) -> io::Result<Vec<PathBuf>> {
         let (mut files, mut directories) = (Vec::new(), vec![directory]);
         while let Some(directory) = directories.pop() {
-            let entries = match self.disk.list(&directory) {
-                Err(error) if is_absent(&error) => continue,
-                entries => entries?,
-            };
-            for Entry { path, directory, identity } in entries {
+            for Entry { path, directory, identity } in if_exists(self.disk.list(&directory))?.unwrap_or_default() {
                 if directory {
                     directories.push(path);
                 } else if identity.is_some() && !is_temporary(&path) {
@@ -232,9 +228,9 @@ impl<'a> KeptCopies<'a> {
         let copies = self.own_copies(&Found { path, ..found.clone() }).unwrap_or_default();
         let holds = |copy: &&PathBuf| {
             let mut content = Vec::new();
-            match self.disk.open_written(copy).and_then(|mut file| file.read_to_end(&mut content)) {
-                Err(error) => !is_absent(&error),
-                Ok(_) => is_meant(&content),
+            match if_exists(self.disk.open_written(copy).and_then(|mut file| file.read_to_end(&mut content))) {
+                Ok(read) => read.is_some() && is_meant(&content),
+                Err(_) => true,
             }
         };
         copies.iter().filter(holds).count()
@@ -255,9 +251,4 @@ fn is_packed_session(provider: &dyn ProviderAdapter, path: &Path) -> bool {
 /// Returns true if a file is a copy that was not completed.
 fn is_temporary(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with('.') && name.ends_with(TEMPORARY))
-}
-
-/// Returns true if an error is that a file does not exist.
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

@@ -1,12 +1,12 @@
 //! Restores the files of a session from its copies.
 
 use super::copy::{Common, compare, older_path, private};
-use super::{KeepError, KeptCopies, is_absent};
-use crate::fsio::packed_path;
+use super::{KeepError, KeptCopies};
+use crate::fsio::{if_exists, packed_path, write_whole};
 use crate::model::words;
 use crate::provider::ProviderAdapter;
 use crate::workspace::Found;
-use crate::workspace::apply::write_whole;
+use crate::workspace::parts::is_in_database;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -120,20 +120,12 @@ impl KeptCopies<'_> {
 
     /// Returns true if a file of the client has the content of a copy; `None` if it does not exist.
     fn common(&self, copy: &Path, path: &Path) -> Result<Option<bool>, KeepError> {
-        let open = |path: &Path| match self.disk.open_stored(path) {
-            Ok(file) => Ok(Some(file)),
-            Err(error) if is_absent(&error) => Ok(None),
-            Err(error) => Err(error),
-        };
-        let file = match open(path)? {
-            Some(file) => file,
+        let file = match if_exists(self.disk.open_stored(path))? {
+            Some(file) => Some(file),
             // The client has compressed it.
-            None => match self.disk.open(&packed_path(path), 0) {
-                Ok(file) => file,
-                Err(error) if is_absent(&error) => return Ok(None),
-                Err(error) => return Err(error.into()),
-            },
+            None => if_exists(self.disk.open(&packed_path(path), 0))?,
         };
+        let Some(file) = file else { return Ok(None) };
         let content = self.disk.open_written(copy).and_then(|content| compare(content, file));
         Ok(Some(content.map_err(|error| unreadable(copy, error))? == Common::Same))
     }
@@ -142,23 +134,22 @@ impl KeptCopies<'_> {
     fn forget_older(&self, copy: &Path) -> io::Result<()> {
         let mut bytes = Vec::new();
         self.disk.open_stored(copy)?.read_to_end(&mut bytes)?;
-        let older = copy.strip_prefix(&self.directory).map(|below| self.directory.join(older_path(below, &bytes)));
-        match older.map(|older| self.disk.remove(&older)) {
-            Ok(Err(error)) if !is_absent(&error) => Err(error),
-            _ => Ok(()),
-        }
+        let Ok(below) = copy.strip_prefix(&self.directory) else { return Ok(()) };
+        if_exists(self.disk.remove(&self.directory.join(older_path(below, &bytes)))).map(drop)
     }
 
     /// Writes the content of a copy to a file, which appears complete or not at all; calls `before` when all of it is written.
     fn write_back(&self, copy: &Path, path: &Path, before: &dyn Fn() -> io::Result<()>) -> Result<(), KeepError> {
-        let written = write_whole(self.disk, path, |temporary| {
+        let write = |temporary: &Path| {
             let mut file = private(self.disk, temporary)?;
-            io::copy(&mut self.disk.open_written(copy)?, &mut file)?;
+            // A file cannot have the texts of a database, but it can have their rows.
+            let mut content = if is_in_database(copy) { self.disk.open(copy, 0)? } else { self.disk.open_written(copy)? };
+            io::copy(&mut content, &mut file)?;
             file.sync()?;
             before()?;
             Ok(file)
-        });
-        written.map_err(|error| unreadable(copy, error))
+        };
+        write_whole(self.disk, path, |error| error, write).map_err(|error| unreadable(copy, error))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fsio::{OpenFile, RealDisk};
-use crate::testing::{Fault, all_or, catch, each_fault};
+use crate::testing::{Fault, all_or, catch, each_fault, files_below};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
@@ -71,12 +71,12 @@ impl Home {
     }
 
     fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        contents(&self.project())
+        files_below(&self.project())
     }
 
     /// Returns the contents of all copies, unpacked. A temporary file is left out.
     fn kept(&self) -> Vec<Vec<u8>> {
-        let copies = contents(&self.directory.path().join(FOLDER)).into_iter();
+        let copies = files_below(&self.directory.path().join(FOLDER)).into_iter();
         let unpacked = copies
             .filter(|(path, _)| !is_temporary(path))
             .map(|(path, bytes)| zstd::decode_all(&*bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display())));
@@ -100,22 +100,6 @@ fn restore(
     let restoration = copies.restoration(copy, older, force)?;
     copies.restore(&restoration)?;
     Ok(restoration.files().map(|file| file.state).collect())
-}
-
-fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    let mut directories = vec![directory.to_owned()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).into_iter().flatten() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                directories.push(path);
-            } else {
-                files.insert(path.clone(), fs::read(&path).unwrap());
-            }
-        }
-    }
-    files
 }
 
 proptest! {

@@ -3,21 +3,12 @@
 use super::place::{Place, shorten_all};
 use super::sessions::small;
 use super::*;
-use crate::engine::{PRESETS, Preset, Rules};
+use crate::engine::PRESETS;
 use crate::fsio::RealDisk;
 use crate::model::{BlockEdit, BlockKind, Key, Level, OperationKind, Slot};
+use crate::testing::medium::compress;
 use crate::testing::{fixtures, sample};
 use std::fs;
-
-/// Plans `compress --preset` like the command does.
-fn compress_stale(draft: &mut Draft<'_>, preset: &Preset) -> Result<(), PlanError> {
-    let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
-    let rules = Rules::default();
-    match preset.folds {
-        true => fold_into_digest(draft, preset, &scope, &rules).map(drop),
-        false => shrink(draft, Aim::Preset(*preset), &scope, &rules, &Cache::default()).map(drop),
-    }
-}
 
 /// Returns the contents after a plan of all blocks except added ones and thinking, which depends on the other changes of a plan.
 fn contents_after(drafted: &Drafted) -> Vec<(u32, Key)> {
@@ -44,7 +35,7 @@ fn block_edits_lead_to_the_texts_of_the_plan() {
             let place = Place::new(&fs::read(&path).unwrap());
             let workspace = place.open(&RealDisk).unwrap();
             let mut draft = workspace.draft(None, 1).unwrap();
-            compress_stale(&mut draft, preset).unwrap();
+            compress(&mut draft, preset).unwrap();
             let planned = finish(draft);
             let edits = written(&planned);
             let changes = planned.plan.edits.iter().filter(|edit| edit.change.is_some() || edit.slot == Slot::Message).count();
@@ -92,7 +83,7 @@ fn block_edits_of_other_contents_are_not_possible() {
         occurrence,
         text: "less".to_owned(),
         level: Level::Trimmed,
-        reason: String::new(),
+        ..BlockEdit::default()
     };
     let edits = [edit(Key(1), 0), edit(result.hash, 0), edit(result.hash, u32::MAX), edit(thinking.hash, 0)];
     let mut draft = workspace.draft(None, 1).unwrap();

@@ -4,6 +4,8 @@ use super::place::Place;
 use super::*;
 use crate::fsio::RealDisk;
 use crate::model::OperationKind;
+use crate::testing::law;
+use crate::testing::medium::{compress, shrink_all};
 use proptest::prelude::*;
 
 /// A row: its parent (modulo the number of rows plus a missing one; the row itself for a root), its kind, and its second, which can
@@ -83,11 +85,7 @@ fn check(shape: &[Shape], noted: Option<u8>) {
 fn check_folds(shape: &[Shape], noted: Option<u8>) {
     let bytes = session(shape, noted);
     let place = Place::new(bytes.as_bytes());
-    let handover = |draft: &mut Draft<'_>| {
-        let preset = engine::preset("handoff").unwrap();
-        let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
-        fold_into_digest(draft, preset, &scope, &engine::Rules::default()).map(drop)
-    };
+    let handover = |draft: &mut Draft<'_>| compress(draft, engine::preset("handoff").unwrap());
     let done = |outcome: anyhow::Result<Option<u32>>| {
         let error = outcome.err();
         let refused = error.as_ref().is_none_or(|error| {
@@ -99,10 +97,9 @@ fn check_folds(shape: &[Shape], noted: Option<u8>) {
         done(place.change(&RealDisk, OperationKind::Change, None, |draft| draft.fold(turns, "a summary")));
         place.undo_all().unwrap();
     }
-    let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
     let budget = |draft: &mut Draft<'_>| {
         let budget = Aim::Tokens((draft.reading().price.total.value * 0.4) as u64);
-        shrink(draft, budget, &scope, &engine::Rules::default(), &Cache::default()).map(drop)
+        shrink_all(draft, budget)
     };
     let archived = |draft: &mut Draft<'_>| {
         let blocks: Vec<BlockNumber> = draft.reading().in_window().skip(1).map(|block| block.number).collect();
@@ -118,11 +115,7 @@ fn check_folds(shape: &[Shape], noted: Option<u8>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: std::env::var("APERTURE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(40),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(law(40))]
 
     #[test]
     fn a_note_is_sent_in_a_conversation_of_any_shape(

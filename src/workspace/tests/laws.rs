@@ -4,10 +4,11 @@ use super::place::{Place, Step, WRITTEN};
 use super::reading::{fresh, provider};
 use super::sessions::{STATE, odd, small};
 use super::*;
-use crate::engine::{self, Rules};
+use crate::engine;
 use crate::fsio::RealDisk;
 use crate::model::{Level, MarkKind, OperationId, OperationKind, RowKind, Session};
-use crate::testing::{fixtures, sample};
+use crate::testing::medium::{compress, shrink_all};
+use crate::testing::{fixtures, law, sample};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -134,16 +135,11 @@ fn plan(draft: &mut Draft<'_>, history: &History, act: &Act, inverts: Option<Ope
         Act::Fold(turn) => draft.fold(*turn..=*turn, "a summary")?,
         Act::Uncut => draft.uncut()?,
         Act::ShrinkFile => drop(draft.shrink_file()?),
-        Act::DigestFold => {
-            let preset = engine::preset("handoff").unwrap();
-            let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
-            drop(fold_into_digest(draft, preset, &scope, &Rules::default())?);
-        }
+        Act::DigestFold => compress(draft, engine::preset("handoff").unwrap())?,
         Act::Budget(tenths) => {
-            let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
             let budget = draft.reading().price.total.value as u64 * tenths / 10;
-            match shrink(draft, Aim::Tokens(budget), &scope, &Rules::default(), &Cache::default()) {
-                Ok(_) | Err(PlanError::Budget { .. }) => {}
+            match shrink_all(draft, Aim::Tokens(budget)) {
+                Ok(()) | Err(PlanError::Budget { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -336,12 +332,7 @@ fn sessions() -> Vec<(String, Vec<u8>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: std::env::var("APERTURE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(12),
-        failure_persistence: None,
-        max_shrink_iters: 200,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(law(12))]
 
     #[test]
     fn any_sequence_of_plans_is_undone(which in 0..64usize, acts in prop::collection::vec(act(), 1..9)) {

@@ -3,9 +3,10 @@
 use super::place::{Place, Step, shorten_all};
 use super::sessions::small;
 use super::*;
-use crate::engine::{Rules, preset};
+use crate::engine::preset;
 use crate::fsio::RealDisk;
 use crate::model::{BlockEdit, BlockKind, Edit, Level, OperationKind, Slot};
+use crate::testing::medium::{compress, shrink_all};
 
 /// Returns a session of a model that accepts its thinking after any prefix. Its thinking is withheld and long.
 fn free() -> Place {
@@ -21,13 +22,8 @@ fn thinking(place: &Place) -> (usize, f64) {
     (reading.in_window().filter(|block| block.kind == BlockKind::Thinking).count(), reading.price.total.value)
 }
 
-fn shrink_to(draft: &mut Draft<'_>, aim: Aim) -> Result<(), PlanError> {
-    let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
-    shrink(draft, aim, &scope, &Rules::default(), &Cache::default()).map(drop)
-}
-
 fn balanced(draft: &mut Draft<'_>) -> Result<(), PlanError> {
-    shrink_to(draft, Aim::Preset(*preset("balanced").unwrap()))
+    compress(draft, preset("balanced").unwrap())
 }
 
 fn change(place: &Place, plan: impl FnOnce(&mut Draft<'_>) -> Result<(), PlanError>) {
@@ -63,12 +59,11 @@ fn thinking_stays_where_it_is_bound_or_kept_or_of_a_mild_preset() {
         balanced(draft)
     };
     assert_eq!(left(&free(), &kept), 6);
-    assert_eq!(left(&free(), &|draft| shrink_to(draft, Aim::Preset(*preset("light").unwrap()))), 6);
+    assert_eq!(left(&free(), &|draft| compress(draft, preset("light").unwrap())), 6);
     // A model that binds it loses what follows the first change, and nothing before.
     let bound = Place::new(small("2.1.330").as_bytes());
     let number = bound.open(&RealDisk).unwrap().reading.in_window().last().unwrap().number;
-    let scope = Scope { end: number, only: None, level: None };
-    let plan = |draft: &mut Draft<'_>| draft.leave_out_thinking(0..scope.end, f64::INFINITY).map(drop);
+    let plan = |draft: &mut Draft<'_>| draft.leave_out_thinking(0..number, f64::INFINITY).map(drop);
     assert!(bound.change(&RealDisk, OperationKind::Change, None, plan).unwrap().is_none());
 }
 
@@ -76,7 +71,7 @@ fn thinking_stays_where_it_is_bound_or_kept_or_of_a_mild_preset() {
 fn a_budget_leaves_out_the_oldest_thinking_first() {
     let place = free();
     let (blocks, tokens) = thinking(&place);
-    change(&place, |draft| shrink_to(draft, Aim::Tokens(tokens as u64 - 1)));
+    change(&place, |draft| shrink_all(draft, Aim::Tokens(tokens as u64 - 1)));
     assert_eq!(thinking(&place).0, blocks - 1);
     let window = place.open(&RealDisk).unwrap();
     let shortened = window.reading.in_window().filter(|block| block.level != Level::Original).count();

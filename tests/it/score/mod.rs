@@ -29,7 +29,7 @@ mod cut;
 mod events;
 mod references;
 
-use crate::sandbox::{Sandbox, repository, sample};
+use crate::sandbox::{Sandbox, files_ending, repository, sample};
 use aperture::engine::PRESETS;
 use aperture::provider::{FileKind, sniff};
 use cut::Cut;
@@ -83,10 +83,7 @@ impl Score {
 
 /// The cuts of all sessions under a directory.
 fn cases(directory: &Path) -> Vec<Case> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    crate::window::files(directory, &mut files);
-    files.retain(|file| file.extension().is_some_and(|end| end == "jsonl"));
-    files.sort();
+    let files = files_ending(directory, "jsonl");
     let of = |file: &PathBuf| {
         let bytes = fs::read(file).unwrap();
         let codex = sniff(&bytes) == FileKind::Session("codex");

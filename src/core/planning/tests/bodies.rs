@@ -1,23 +1,17 @@
 //! Block edits mean the same for a session file and for the body of the request that resumes the session.
 
-use crate::engine::{PRESETS, Preset, Rules};
+use crate::engine::{PRESETS, Preset};
 use crate::model::{Block, BlockEdit, BlockNumber, OperationKind, Plan, Slot};
 use crate::planning::*;
 use crate::testing::bodies::{body, chat_body};
-use crate::testing::medium::{Medium, NoCache, fixtures};
+use crate::testing::medium::{Medium, compress, fixtures};
 use crate::testing::sample;
 
 impl Medium {
     /// Plans `compress --preset`; `None` if the provider cannot fold this session.
     fn compress(&self, preset: &Preset) -> Option<Plan> {
         let mut draft = self.draft();
-        let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
-        let rules = Rules::default();
-        let done = match preset.folds {
-            true => fold_into_digest(&mut draft, preset, &scope, &rules).map(drop),
-            false => shrink(&mut draft, Aim::Preset(*preset), &scope, &rules, &NoCache).map(drop),
-        };
-        match done {
+        match compress(&mut draft, preset) {
             Err(PlanError::NoWay) if preset.folds => None,
             done => {
                 done.unwrap();
