@@ -19,6 +19,7 @@ pub mod claude_code;
 mod client;
 pub mod codex;
 mod command;
+mod edited;
 mod endpoint;
 mod files;
 mod format;
@@ -92,6 +93,7 @@ pub use client::{
     Client, ClientPart, IN_DATABASE, Location, OpenSession, Places, Queries, SessionParts, TypedPrompt, Variables, WindowSize,
     WriterLock,
 };
+pub use edited::{ByteEdit, BytePiece, EditedBytes, body_capacity, returned_capacity};
 pub use endpoint::Endpoint;
 pub use format::{Format, MediaPlace, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals, UnsentRecord};
 pub use framing::Framing;
@@ -99,10 +101,9 @@ pub use json::{lenient, parsed, strings};
 pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded, reminder, unwrap};
 pub use requests::{
-    BodyEdit, BodyPiece, EditedBody, KnownElements, KnownHashes, MEDIA, Occurrences, Piece, PromptElements, REMINDER, REQUESTS,
-    RequestApi, RequestBody, RequestDocument, RequestElement, RequestHead, RequestIdentity, ToolDefinition, begins,
-    body_capacity, call_result, continuation, identity, named_directory, named_in_head, restored, returned_capacity,
-    session_lines,
+    KnownElements, KnownHashes, MEDIA, Occurrences, Piece, PromptElements, REMINDER, REQUESTS, RequestApi, RequestBody,
+    RequestDocument, RequestElement, RequestHead, RequestIdentity, ToolDefinition, begins, call_result, continuation, identity,
+    named_directory, named_in_head, restored, session_lines,
 };
 pub use response::{CallFilter, RefusalCause, Reply, ResponseContent, ResponseForm, ResponseReader, WithheldCall};
 pub use rewriter::{Billing, ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, RECORD, Rewriter};

@@ -3,7 +3,7 @@
 use super::recompose::without;
 use super::{REQUESTS, RequestApi, RequestDocument, element};
 use crate::model::{BlockKind, Counts, Key, RowKind, Slot};
-use crate::provider::{Framing, ProviderAdapter, json};
+use crate::provider::{ByteEdit, Framing, ProviderAdapter, json};
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -12,9 +12,6 @@ use std::sync::{Arc, OnceLock};
 
 /// The tags around a reminder in the session files of Claude Code.
 pub const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
-
-/// A replacement of bytes of a body; an empty range is an insertion.
-pub type BodyEdit = (Range<usize>, Vec<u8>);
 
 /// The body of a request.
 pub struct RequestBody<'a> {
@@ -161,7 +158,7 @@ impl<'a> RequestBody<'a> {
 
     /// Returns the edit that replaces a content of an element by a text; `None` if it cannot be changed. `is_recorded` is true if the text
     /// is in the form in which the client records it.
-    pub fn replace(&self, element: usize, content: usize, text: &str, is_recorded: bool) -> Option<BodyEdit> {
+    pub fn replace(&self, element: usize, content: usize, text: &str, is_recorded: bool) -> Option<ByteEdit> {
         let RequestElement { range, content: parsed } = self.elements.get(element)?;
         let row = &self.bytes[range.clone()];
         let find = || {
@@ -198,7 +195,7 @@ impl<'a> RequestBody<'a> {
     }
 
     /// Returns the edits that remove thinking from an element. An element that consists of it keeps it: a message is not empty.
-    pub fn without_thinking(&self, element: usize, is_dropped: &dyn Fn(Key) -> bool) -> Vec<BodyEdit> {
+    pub fn without_thinking(&self, element: usize, is_dropped: &dyn Fn(Key) -> bool) -> Vec<ByteEdit> {
         let Some(RequestElement { range, content }) = self.elements.get(element) else { return Vec::new() };
         let place = |(part, _): &(Range<usize>, _)| range.start + part.start..range.start + part.end;
         let goes = |place: usize| content.parts[place].1.is_some_and(is_dropped);
@@ -206,7 +203,7 @@ impl<'a> RequestBody<'a> {
     }
 
     /// Returns the edits that add a text after an element: to the message itself, or as an element after it.
-    pub fn insert_after(&self, element: usize, text: &str) -> Option<Vec<BodyEdit>> {
+    pub fn insert_after(&self, element: usize, text: &str) -> Option<Vec<ByteEdit>> {
         let range = self.elements.get(element)?.range.clone();
         let quoted = serde_json::to_string(text).ok()?;
         let at = |place: usize| place..place;
@@ -301,14 +298,14 @@ pub(super) fn parts(api: RequestApi, row: &[u8]) -> Vec<(Range<usize>, Option<Ke
 
 #[cfg(test)]
 mod tests {
-    use super::super::EditedBody;
     use super::*;
+    use crate::provider::EditedBytes;
 
     const MESSAGES: &str = r#"{"system":"s","messages":[ {"role":"user","content":"ask"} ,{"role":"assistant","content":[
 {"type":"thinking","thinking":"","signature":"a"}, {"type":"text","text":"one"},{"type":"thinking","thinking":"","signature":"b"}]}],"x":1e400}"#;
 
-    fn text(body: &RequestBody<'_>, edits: Vec<BodyEdit>) -> String {
-        let bytes = EditedBody::new(body.bytes.len()).with(edits).bytes(&body.bytes);
+    fn text(body: &RequestBody<'_>, edits: Vec<ByteEdit>) -> String {
+        let bytes = EditedBytes::new(body.bytes.len()).with(edits).bytes(&body.bytes);
         let text = String::from_utf8(bytes).unwrap();
         serde_json::from_str::<&RawValue>(&text).unwrap();
         text

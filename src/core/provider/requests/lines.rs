@@ -1,8 +1,8 @@
 //! A body as lines: those of a conversation that grows begin with those of the request before.
 
-use super::{REQUESTS, RequestApi, RequestDocument, body_capacity};
+use super::{REQUESTS, RequestApi, RequestDocument};
 use crate::provider::json::{self, elements, members, range_in};
-use crate::provider::{Framing, framing};
+use crate::provider::{Framing, body_capacity, framing};
 use serde_json::value::RawValue;
 use std::ops::Range;
 
