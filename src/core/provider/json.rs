@@ -98,6 +98,26 @@ pub fn is_type(row: &[u8], place: usize) -> bool {
     row[..place].trim_ascii_end().strip_suffix(b":").is_some_and(|key| key.trim_ascii_end().ends_with(b"\"type\""))
 }
 
+/// Returns the JSON object that the bytes are; `None` if they are anything else.
+pub fn document(bytes: &[u8]) -> Option<&RawValue> {
+    serde_json::from_slice::<&RawValue>(bytes).ok().filter(|value| value.get().starts_with('{'))
+}
+
+/// Returns true if a text is a JSON object.
+pub fn is_object(text: &str) -> bool {
+    document(text.as_bytes()).is_some()
+}
+
+/// Returns a text as a JSON string.
+pub fn quoted(text: &str) -> Option<String> {
+    serde_json::to_string(text).ok()
+}
+
+/// Joins the texts of a list by line feeds.
+pub fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
+    if texts.len() == 1 { texts.remove(0) } else { Cow::Owned(texts.join("\n")) }
+}
+
 /// Returns the elements of an array, verbatim; empty for any other value.
 pub fn elements<'a>(value: impl Verbatim<'a>) -> Vec<&'a RawValue> {
     // An error would hold the whole text of a string.

@@ -1,7 +1,7 @@
 //! The parts that formats have in common whose messages record their own model and bill. Their sessions are only read.
 
 use super::codex::link::chain;
-use super::json::member;
+use super::json::{member, number};
 use super::requests::models::vocabulary;
 use super::turns::TurnScan;
 use super::usage::{Bills, response_key};
@@ -20,6 +20,12 @@ pub(super) fn link(session: &mut Session) {
 pub(super) fn push(lines: &mut Vec<u8>, line: &str) {
     lines.extend(line.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
     lines.push(b'\n');
+}
+
+/// Returns the row that states how many turns the user left.
+pub(super) fn left(turns: &RawValue) -> ParsedRow<'static> {
+    let event = number(Some(turns)).map(|turns| Box::new(Event::RolledBack(turns as u32)));
+    ParsedRow::new(Row { event, ..Row::new(RowKind::State) }, Vec::new())
 }
 
 /// Returns the id of a row as the row writes it.

@@ -4,7 +4,7 @@ use crate::model::{BlockKind, Event, Key, Role, Row, RowKind, Usage};
 use crate::provider::json::{self, elements, fields, is_true, key_of, member, number, text, text_of, time_of};
 use crate::provider::requests::chat::blocks::spoken;
 use crate::provider::requests::chat::tools;
-use crate::provider::{ParsedBlock, ParsedRow, media};
+use crate::provider::{ParsedBlock, ParsedRow, media, recorded};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -80,11 +80,7 @@ pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
         (Some("gemini"), ..) => of_model(&fields, id.as_deref()),
         (Some("info" | "error" | "warning"), ..) => ParsedRow::new(Row::new(RowKind::Record), Vec::new()),
         (None, Some(_), _) => ParsedRow::new(Row::new(RowKind::Boundary), Vec::new()),
-        (None, None, Some(left)) => {
-            let mut row = Row::new(RowKind::State);
-            row.event = number(Some(left)).map(|turns| Box::new(Event::RolledBack(turns as u32)));
-            ParsedRow::new(row, Vec::new())
-        }
+        (None, None, Some(left)) => recorded::left(left),
         (None, None, None) if fields.session.is_some() => session(&fields),
         _ => ParsedRow::new(Row::new(RowKind::Foreign), Vec::new()),
     };

@@ -4,7 +4,7 @@ use crate::model::{BlockKind, Event, Key, Media, Role, Row, RowKind, Usage};
 use crate::provider::json::{self, elements, fields, is_true, key_of, member, number, text_of};
 use crate::provider::requests::chat::blocks::spoken;
 use crate::provider::requests::chat::tools;
-use crate::provider::{ParsedBlock, ParsedRow, media, words};
+use crate::provider::{ParsedBlock, ParsedRow, media, recorded, words};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -84,11 +84,7 @@ pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
     let id = text_of(fields.id);
     let mut parsed = match (fields.info, fields.left) {
         (Some(info), _) => message(&fields, &serde_json::from_str(info.get()).unwrap_or_default(), id.as_deref()),
-        (None, Some(left)) => {
-            let mut row = Row::new(RowKind::State);
-            row.event = number(Some(left)).map(|turns| Box::new(Event::RolledBack(turns as u32)));
-            ParsedRow::new(row, Vec::new())
-        }
+        (None, Some(left)) => recorded::left(left),
         (None, None) if fields.directory.is_some() => session(&fields),
         (None, None) => ParsedRow::new(Row::new(RowKind::Foreign), Vec::new()),
     };

@@ -28,7 +28,7 @@ mod tests;
 use super::words::OtherCalls;
 use super::{
     Billing, Client, Format, Framing, Message, ParsedBlock, ParsedRow, Part, ProviderAdapter, Rewriter, Source, Stub, Variables,
-    framing, json,
+    json,
 };
 use crate::model::{
     Block, BlockKind, Conventions, Counts, Fault, Flags, Key, Role, Row, RowKind, Session, Slot, Vocabulary, Window,
@@ -129,12 +129,12 @@ impl<A: Api> ProviderAdapter for Request<A> {
 impl<A: Api> Format for Request<A> {
     fn recognizes(&self, head: &[u8]) -> bool {
         let is_body = |body: &RawValue| self.0.is_body(body);
-        let lines = || head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).map(framing::document);
+        let lines = || head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).map(json::document);
         let first = || lines().next().flatten();
         // Most messages would be taken by several APIs: the first one that would not decides.
         let decisive = || lines().flatten().find(|message| dialect::of_message(message).is_some()).or_else(first);
         match self.1 {
-            Medium::Body => framing::document(head).is_some_and(|body| is_body(body) && dialect::answer(body).is_empty()),
+            Medium::Body => json::document(head).is_some_and(|body| is_body(body) && dialect::answer(body).is_empty()),
             Medium::Lines => {
                 first().is_some_and(dialect::is_message) && decisive().is_some_and(|message| self.0.is_message(message))
             }
