@@ -49,8 +49,8 @@ impl RequestBody<'_> {
     /// Returns the text of a content; `None` if it is not a text that can be changed.
     pub fn text(&self, element: usize, content: usize) -> Option<String> {
         let row = &self.bytes[self.elements.get(element)?.range.clone()];
-        let slot = self.format.slot(row, content as u32)?;
-        Some(self.format.decode(&row[self.format.locate_slot(row, slot)?]))
+        let slot = self.api.format().slot(row, content as u32)?;
+        Some(self.api.format().decode(&row[self.api.format().locate_slot(row, slot)?]))
     }
 
     pub fn is_reminder(&self, element: usize, content: usize) -> bool {
@@ -119,7 +119,7 @@ impl RequestBody<'_> {
     }
 
     /// Returns the bytes of each content block of a message; empty if it is one text.
-    fn part_ranges(&self, element: usize) -> Vec<Range<usize>> {
+    pub(super) fn part_ranges(&self, element: usize) -> Vec<Range<usize>> {
         let range = &self.elements[element].range;
         let parts = parts(self.api, &self.bytes[range.clone()]);
         parts.into_iter().map(|(part, _)| range.start + part.start..range.start + part.end).collect()
@@ -151,9 +151,21 @@ impl RequestBody<'_> {
     /// Returns the edits that add texts to a message, after or before one of its contents.
     fn join(&self, element: usize, content: usize, texts: &[Piece], is_after: bool) -> Option<Vec<ByteEdit>> {
         let blocks = texts.iter().map(text_block).collect::<Option<Vec<_>>>()?.join(",");
-        let at = |place: usize, text: String| (place..place, text.into_bytes());
         let ranges = self.part_ranges(element);
-        if let Some(part) = ranges.get(content).filter(|_| ranges.len() == self.elements[element].contents.len()) {
+        let part = ranges.get(content).filter(|_| ranges.len() == self.elements[element].contents.len());
+        self.with_blocks(element, part, &blocks, is_after)
+    }
+
+    /// Returns the edits that add content blocks to a message, after or before one of its own, or the text that it is.
+    pub(super) fn with_blocks(
+        &self,
+        element: usize,
+        part: Option<&Range<usize>>,
+        blocks: &str,
+        is_after: bool,
+    ) -> Option<Vec<ByteEdit>> {
+        let at = |place: usize, text: String| (place..place, text.into_bytes());
+        if let Some(part) = part {
             return Some(vec![if is_after { at(part.end, format!(",{blocks}")) } else { at(part.start, format!("{blocks},")) }]);
         }
         let message: &RawValue = serde_json::from_slice(&self.bytes[self.elements[element].range.clone()]).ok()?;
