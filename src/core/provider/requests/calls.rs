@@ -69,8 +69,13 @@ impl ToolDefinition {
 
 /// Returns true if the model has not yet answered in a conversation.
 pub fn begins(document: &RequestDocument<'_>) -> bool {
-    let is_answer = |item: &RawValue| has_role(item, "assistant") || is_item(item, &["reasoning", "_call", "compaction"]);
+    let is_answer = |item: &RawValue| is_of_model(item) || is_item(item, &["compaction"]);
     !["messages", "input"].into_iter().any(|name| document.values(name).any(is_answer))
+}
+
+/// Returns true if the model wrote a message or an item.
+pub(super) fn is_of_model(item: &RawValue) -> bool {
+    has_role(item, "assistant") || is_item(item, &["reasoning", "_call"])
 }
 
 /// Returns the hash of the lasting part of a content block: its id, its signature or its text; `None` if it has none. `get` returns
