@@ -1,5 +1,6 @@
 //! Traces: the content of a session in the order of its file, as far as memories are learned from it.
 
+use super::conventions::member_texts;
 use super::{BlockNumber, Key, ToolVerb};
 
 /// One event of a session.
@@ -59,22 +60,7 @@ pub struct TraceCall {
 impl TraceCall {
     /// Returns the texts in the input: the strings of its JSON, with line feeds; the input itself if it is not JSON.
     pub fn texts(&self) -> Vec<String> {
-        let mut texts = Vec::new();
-        match serde_json::from_str(&self.input) {
-            Ok(value) => strings(value, &mut texts),
-            Err(_) => texts.push(self.input.clone()),
-        }
-        texts
-    }
-}
-
-fn strings(value: serde_json::Value, texts: &mut Vec<String>) {
-    use serde_json::Value;
-    match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(values) => values.into_iter().for_each(|value| strings(value, texts)),
-        Value::Object(fields) => fields.into_iter().for_each(|(_, value)| strings(value, texts)),
-        _ => {}
+        member_texts(&self.input, &|_| true)
     }
 }
 
