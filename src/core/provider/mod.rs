@@ -106,7 +106,9 @@ pub use requests::{
     named_directory, named_in_head, restored, session_lines,
 };
 pub use response::{CallFilter, RefusalCause, Reply, ResponseContent, ResponseForm, ResponseReader, WithheldCall};
-pub use rewriter::{Billing, ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, RECORD, Rewriter};
+pub use rewriter::{
+    Billing, EMPTY_MESSAGE, ForkedRow, KnownContext, NO_PARENT, NewRow, NewSession, NewText, Opening, RECORD, Rewriter,
+};
 pub use route::{Launch, REDIRECTED, Redirection, Route, redirection};
 pub use words::OtherCalls;
 

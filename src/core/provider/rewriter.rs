@@ -3,6 +3,11 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+/// The value of [`Slot::Parent`](crate::model::Slot::Parent) in a row that follows no row.
+pub const NO_PARENT: &[u8] = b"null";
+/// The value of [`Slot::Message`](crate::model::Slot::Message) without blocks.
+pub const EMPTY_MESSAGE: &[u8] = b"[]";
+
 /// Writes rows of one format that its client keeps, sends or obeys. `None` from a function means that the format has no such row.
 pub trait Rewriter: Sync {
     /// Returns the beginning of a session that its client continues. `None` if no such session is written.
@@ -73,19 +78,9 @@ pub trait Rewriter: Sync {
         false
     }
 
-    /// Returns the value of [`Slot::Parent`](crate::model::Slot::Parent) in a row that follows no row.
-    fn no_parent(&self) -> &'static [u8] {
-        b"null"
-    }
-
     /// Returns the value of [`Slot::Subtype`](crate::model::Slot::Subtype) with which a boundary no longer cuts.
     fn uncut_boundary(&self) -> Option<&'static [u8]> {
         None
-    }
-
-    /// Returns the value of [`Slot::Message`](crate::model::Slot::Message) without blocks.
-    fn empty_message(&self) -> &'static [u8] {
-        b"[]"
     }
 
     /// Returns true if a row holds one thinking block and nothing else, so that its content can be emptied.
