@@ -119,8 +119,8 @@ fn spoken<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
         let typed = prompt(&content);
         block.words = match typed {
             Some(typed) => {
-                let start = typed.as_ptr() as usize - content.as_ptr() as usize;
-                words::typed(&content, start, start + typed.len())
+                let place = range_in(content.as_bytes(), typed);
+                words::typed(&content, place.start, place.end)
             }
             None => words::prompt(&content),
         }

@@ -45,7 +45,7 @@ fn mark(whole: &[u8], object: &RawValue) -> Option<Range<usize>> {
     let place = members.iter().position(|(name, _)| name == CACHE_MARK)?;
     let value = range_in(whole, members[place].1);
     if let Some((_, before)) = place.checked_sub(1).map(|before| &members[before]) {
-        return Some(range_in(whole, before).end..value.end);
+        return Some(range_in(whole, *before).end..value.end);
     }
     let start = range_in(whole, object).start + 1;
     let comma = memchr::memchr(b',', &whole[value.end..]).filter(|_| members.len() > 1);

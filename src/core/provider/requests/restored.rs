@@ -53,8 +53,8 @@ pub(super) fn filled(bytes: &[u8], elements: &[&RawValue], gaps: &[Vec<&str>]) -
     let edit = |(place, added): (usize, &Vec<&str>)| {
         let added = added.join(",");
         Some(match (elements.get(place), elements.last()) {
-            (Some(element), _) => (range_in(bytes, element).start, format!("{added},")),
-            (None, Some(last)) => (range_in(bytes, last).end, format!(",{added}")),
+            (Some(element), _) => (range_in(bytes, *element).start, format!("{added},")),
+            (None, Some(last)) => (range_in(bytes, *last).end, format!(",{added}")),
             (None, None) => return None,
         })
     };
@@ -195,8 +195,8 @@ fn with_results(bytes: &[u8], message: &RawValue, results: &str) -> Option<ByteE
     let is_result = |part: &&&RawValue| equals(member(part, "type"), "tool_result");
     let insert = |place: usize, text: String| Some((place..place, text.into_bytes()));
     match (parts.iter().rfind(is_result), parts.first()) {
-        (Some(last), _) => insert(range_in(bytes, last).end, format!(",{results}")),
-        (None, Some(first)) => insert(range_in(bytes, first).start, format!("{results},")),
+        (Some(last), _) => insert(range_in(bytes, *last).end, format!(",{results}")),
+        (None, Some(first)) => insert(range_in(bytes, *first).start, format!("{results},")),
         (None, None) => None,
     }
 }

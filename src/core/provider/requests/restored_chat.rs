@@ -33,7 +33,7 @@ pub(super) fn restored_in_chat(document: &RequestDocument<'_>, replies: &[Withhe
             match last {
                 Last::Cut(cuts) => edits.extend(cuts),
                 Last::Empty => {
-                    edits.push((range_in(bytes, message), std::mem::take(&mut gaps[place]).join(",").into_bytes()));
+                    edits.push((range_in(bytes, *message), std::mem::take(&mut gaps[place]).join(",").into_bytes()));
                     continue;
                 }
             }
