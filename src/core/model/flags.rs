@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// Flags of a row that affect what the client sends: a set of the constants below.
+/// Flags of a row, most of which affect what the client sends: a set of the constants below.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Flags(pub u32);
 
@@ -67,6 +67,8 @@ flags! {
     SUBAGENT,
     /// The client begins a turn; it can take further prompts during the turn.
     TURN_START,
+    /// Its response was billed at the prices of the fast mode.
+    FAST,
 }
 
 impl Flags {

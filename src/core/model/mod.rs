@@ -51,7 +51,7 @@ pub use operation::{
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use reply::{ReplyPart, WithheldReply};
 pub use response_usage::{BilledTokens, FileUsage, LEAST_RECORDED, Lineage, OutputRule, ResponseUsage, Written};
-pub use row::{Damage, Event, Fault, Origin, PlanChange, QueueChange, Row, RowKind, ThinkingScope, Usage, WaitingPrompts};
+pub use row::{Damage, Event, Fault, Origin, PlanChange, QueueChange, Row, RowKind, ThinkingScope, WaitingPrompts};
 pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
 pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, split_id};
 pub use skip_reason::SkipReason;

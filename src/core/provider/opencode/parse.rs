@@ -1,6 +1,6 @@
 //! Parses rows: a session, a message or the results of its tools, each independently of the others.
 
-use crate::model::{BlockKind, Event, Key, Media, Role, Row, RowKind, Usage};
+use crate::model::{BilledTokens, BlockKind, Event, Key, Media, Role, Row, RowKind};
 use crate::provider::json::{self, elements, fields, is_true, key_of, member, number, text_of};
 use crate::provider::requests::chat::blocks::spoken;
 use crate::provider::requests::chat::tools;
@@ -147,18 +147,18 @@ fn parts<'a>(fields: &RowFields<'a>) -> Vec<PartFields<'a>> {
 }
 
 /// Returns the usage and the cost of the response of a message: those of its last step, or else those of the message.
-fn bill(info: &MessageFields<'_>, parts: &[PartFields<'_>]) -> (Option<Usage>, Option<f64>) {
+fn bill(info: &MessageFields<'_>, parts: &[PartFields<'_>]) -> (Option<BilledTokens>, Option<f64>) {
     let step = parts.iter().rev().find(|part| part.tokens.is_some());
     let (tokens, cost) = step.map_or((info.tokens, info.cost), |step| (step.tokens, step.cost));
     let figure = |value: Option<&RawValue>, name: &str| number(value.and_then(|value| member(value, name))).unwrap_or_default();
     let usage = tokens.map(|tokens| {
         let cache = member(tokens, "cache");
-        Usage {
+        BilledTokens {
             input: figure(Some(tokens), "input"),
             cache_read: figure(cache, "read"),
-            cache_creation: figure(cache, "write"),
+            cache_write_5m: figure(cache, "write"),
             output: figure(Some(tokens), "output").saturating_add(figure(Some(tokens), "reasoning")),
-            ..Usage::default()
+            ..BilledTokens::default()
         }
     });
     // The client writes 0 for a model whose price it does not know, and for a subscription.
