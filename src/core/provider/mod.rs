@@ -6,10 +6,10 @@
 //! table test it at once. The bodies of requests to an API have formats too: [`REQUESTS`]; so have files that hold their messages in
 //! another form: [`MEDIA`]. Files of both are found by their path only. [`Endpoint`] names the API of a request.
 
-/// Declares methods that are a call of a function or a value: `name(arguments) -> Type = value;`.
+/// Declares methods that are a call of a function or a value, and those of a trait by their default: `name(arguments) -> Type = value;`.
 macro_rules! methods {
-    ($($name:ident($($argument:ident: $type:ty),*) -> $returns:ty = $value:expr;)*) => {
-        $(fn $name(&self, $($argument: $type),*) -> $returns {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) -> $returns:ty = $value:expr;)*) => {
+        $($(#[$doc])* fn $name(&self, $($argument: $type),*) -> $returns {
             $value
         })*
     };
