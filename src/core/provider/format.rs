@@ -32,7 +32,10 @@ pub trait Format: Sync {
     /// Returns the messages of the window as the API would receive them.
     fn messages(&self, session: &Session, window: &Window) -> Vec<Message>;
 
-    fn identity(&self, row: &[u8]) -> Option<Vec<u8>>;
+    /// Returns the identity of a row as rows refer to it; by default the text of its key.
+    fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
+        self.row_id(row).map(|id| format!("\"{id:?}\"").into_bytes())
+    }
 
     /// Returns the key of the identity of a row, as [`Format::parse`] does.
     fn row_id(&self, row: &[u8]) -> Option<Key> {

@@ -59,7 +59,6 @@ impl Format for Codex {
         messages(session: &Session, window: &Window) -> Vec<Message> = messages::messages(session, window);
         calls_tell_answers() -> bool = true;
         scanner() -> Box<dyn Scanner> = Box::new(scan::Scan::default());
-        identity(row: &[u8]) -> Option<Vec<u8>> = Some(format!("\"{:?}\"", parse::row_id(row)?).into_bytes());
         row_id(row: &[u8]) -> Option<Key> = parse::row_id(row);
         stub(row: &[u8]) -> Option<Stub> = write::stub(row);
         slot(row: &[u8], index: u32) -> Option<Slot> = write::slot(row, index);
