@@ -4,7 +4,7 @@ use super::BulkOptions;
 use crate::app::{CommandError, Env, refusal};
 use crate::commands::bulk;
 use crate::commands::stored::stored;
-use crate::model::{Address, BlockNumber, OperationId, texts};
+use crate::model::{Address, BlockNumber, JsonText, OperationId, texts};
 use crate::output::{Paint, Report, Style, bytes, clip, plural, printable, short_id};
 use crate::store::{Store, StoredSession};
 use crate::workspace::{DriftKind, FileState, Verified, Verifier, WayBack};
@@ -132,7 +132,7 @@ fn session(stored: &StoredSession, verified: &Verified) -> VerifiedSession {
             kind,
             operation: Some(drifted.operation),
             block: drifted.block,
-            slot: Some(drifted.slot.name()),
+            slot: Some(drifted.slot.to_text()),
             label: drifted.label.clone(),
             text: String::new(),
         });

@@ -10,7 +10,7 @@ use super::turns::{LARGE, Turn, Turns};
 use crate::app::{CommandError, Env, wait};
 use crate::commands::live::proxied::{self, Automatic, Job, Looked, Moment, RequestWriter};
 use crate::engine::preview;
-use crate::provider::{EditedBody, KnownHashes, ResponseContent};
+use crate::provider::{EditedBytes, KnownHashes, ResponseContent};
 use crate::wire::{Refusal, RefusalCause, RequestApi, RequestFacts};
 use hyper::body::Bytes;
 use std::collections::{BTreeSet, VecDeque};
@@ -49,7 +49,7 @@ pub struct Sent {
     /// The body as the client wrote it.
     pub client: Bytes,
     /// The body that was sent in its place; `None` if it is the same.
-    pub changed: Option<EditedBody>,
+    pub changed: Option<EditedBytes>,
     /// The turn of the body if it is large. One that got none is not compared with others.
     pub turn: Option<Turn>,
 }

@@ -2,7 +2,7 @@
 
 use super::connection::ClientBody;
 use super::passage::Passage;
-use crate::provider::{BodyPiece, EditedBody, body_capacity, returned_capacity};
+use crate::provider::{BytePiece, EditedBytes, body_capacity, returned_capacity};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
@@ -41,23 +41,23 @@ pub fn whole(bytes: impl Into<Bytes>) -> UnsyncBoxBody<Bytes, BodyError> {
 const PIECE: usize = 16 << 10;
 
 /// Returns a received body after edits. Long pieces that stay are not copied.
-pub fn edited(received: Bytes, body: EditedBody) -> RequestBody {
+pub fn edited(received: Bytes, body: EditedBytes) -> RequestBody {
     let left = body.len() as u64;
-    let pieces: VecDeque<BodyPiece> = body.into_pieces().collect();
+    let pieces = VecDeque::from(body.pieces().to_vec());
     Edited { received, pieces, left }.boxed_unsync()
 }
 
 /// A body after edits on its way to the API.
 struct Edited {
     received: Bytes,
-    pieces: VecDeque<BodyPiece>,
+    pieces: VecDeque<BytePiece>,
     /// Bytes that were not yet sent.
     left: u64,
 }
 
 impl Edited {
     fn next(&mut self) -> Option<Bytes> {
-        if let Some(BodyPiece::Received(range)) = self.pieces.pop_front_if(|piece| is_long(piece)) {
+        if let Some(BytePiece::Base(range)) = self.pieces.pop_front_if(|piece| is_long(piece)) {
             return Some(self.received.slice(range));
         }
         let mut joined = Vec::new();
@@ -71,8 +71,8 @@ impl Edited {
 }
 
 /// Returns true if a piece is sent without a copy.
-fn is_long(piece: &BodyPiece) -> bool {
-    matches!(piece, BodyPiece::Received(range) if range.len() >= PIECE)
+fn is_long(piece: &BytePiece) -> bool {
+    matches!(piece, BytePiece::Base(range) if range.len() >= PIECE)
 }
 
 impl Body for Edited {

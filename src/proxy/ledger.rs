@@ -3,7 +3,7 @@
 use crate::engine::{CacheFacts, CacheLoss, LossCause, Prices, RemovedTokens, Saving, cache_loss, saving};
 use crate::model::BilledTokens;
 use crate::model::limits::HOUR_MILLISECONDS;
-use crate::provider::{EditedBody, KnownHashes, PromptElements};
+use crate::provider::{EditedBytes, KnownHashes, PromptElements};
 use crate::wire::{LoggedElements, RequestApi, RequestFacts};
 use hyper::body::Bytes;
 use rustc_hash::FxHashMap;
@@ -27,7 +27,7 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    pub fn parse(api: RequestApi, received: Bytes, changed: Option<EditedBody>, known: &mut KnownHashes) -> Option<Prompt> {
+    pub fn parse(api: RequestApi, received: Bytes, changed: Option<EditedBytes>, known: &mut KnownHashes) -> Option<Prompt> {
         let client = PromptElements::parse(api, &received, known)?;
         let changed = changed.map(|changed| changed.bytes(&received));
         // Of a large body, only one form is in memory for long.
@@ -145,7 +145,7 @@ fn loss(ended: &Ended<'_>, previous: &Previous, prompt: &Prompt) -> Option<Cache
 mod tests {
     use super::*;
 
-    fn prompt(received: Bytes, changed: Option<EditedBody>) -> Prompt {
+    fn prompt(received: Bytes, changed: Option<EditedBytes>) -> Prompt {
         Prompt::parse(RequestApi::Messages, received, changed, &mut KnownHashes::default()).unwrap()
     }
 
@@ -157,7 +157,7 @@ mod tests {
         };
         let (received, sent) = (body(client), body(sent));
         let changed =
-            (received != sent).then(|| EditedBody::new(received.len()).with(vec![(0..received.len(), sent.into_bytes())]));
+            (received != sent).then(|| EditedBytes::new(received.len()).with(vec![(0..received.len(), sent.into_bytes())]));
         let is_changed = changed.is_some();
         ledger.sent(number, prompt(received.into(), changed));
         let facts = RequestFacts { session: "s".to_owned(), model: "claude-opus-4-7".to_owned(), ..RequestFacts::default() };

@@ -7,7 +7,7 @@ use super::relay::Exchange;
 use super::server::Proxy;
 use crate::commands::proxy::ProxyRequest;
 use crate::engine::preview;
-use crate::provider::{EditedBody, ResponseReader};
+use crate::provider::{EditedBytes, ResponseReader};
 use crate::wire::{RequestApi, RequestFacts, RequestStage, stages::emit};
 use hyper::body::Bytes;
 use hyper::{Request, StatusCode};
@@ -28,7 +28,7 @@ pub struct Passage {
     progress: Progress,
     ended: bool,
     /// The body as it was received and its changes, if it offers the tool of aperture.
-    pub offered: Option<(Bytes, EditedBody)>,
+    pub offered: Option<(Bytes, EditedBytes)>,
     pub exchange: Option<(RequestFacts, Exchange)>,
     /// The work beside the request, which returns its facts if its body is passed on as it arrives. The end of the request is after it.
     pub beside: Option<JoinHandle<Option<RequestFacts>>>,

@@ -10,7 +10,7 @@ use crate::commands::live::proxied::answer_call;
 use crate::model::{Key, ReplyPart, WithheldReply};
 use crate::output::plural;
 use crate::provider::{
-    CallFilter, EditedBody, Occurrences, Reply, RequestDocument, ResponseForm, WithheldCall, call_result, continuation,
+    CallFilter, EditedBytes, Occurrences, Reply, RequestDocument, ResponseForm, WithheldCall, call_result, continuation,
 };
 use crate::wire::{RequestApi, RequestFacts, TOOL};
 use http_body_util::BodyExt;
@@ -37,7 +37,7 @@ pub struct Exchange {
     pub headers: HeaderMap,
     pub received: KeptBody,
     /// The body as it was sent: the received one after edits.
-    pub body: EditedBody,
+    pub body: EditedBytes,
 }
 
 impl Exchange {
@@ -194,7 +194,7 @@ impl Relay {
     }
 
     /// Sends the request that continues the current one, and returns its response; `None` if it fails.
-    async fn proceed(&mut self, body: EditedBody) -> Option<Incoming> {
+    async fn proceed(&mut self, body: EditedBytes) -> Option<Incoming> {
         self.rounds += 1;
         self.exchange.body = body;
         self.passage = self.passage.continuation(&self.facts, &self.exchange);
@@ -260,7 +260,7 @@ impl Relay {
 }
 
 /// Returns a body that continues with the content of a response and the results of its calls.
-fn continued(api: RequestApi, received: &[u8], body: EditedBody, content: &[String], results: &[String]) -> Option<EditedBody> {
+fn continued(api: RequestApi, received: &[u8], body: EditedBytes, content: &[String], results: &[String]) -> Option<EditedBytes> {
     let edit = continuation(api, &RequestDocument::new(&body.bytes(received))?, content, results)?;
     Some(body.with(vec![edit]))
 }

@@ -6,8 +6,8 @@ use super::effects::{Effects, insert_effects};
 use super::rows::{SESSION, edit, hunk, insert, key as row_key, mark, operation, stored};
 use super::values::{StoredPath, decompressed, hexadecimal, keep};
 use crate::model::{
-    Address, Delta, History, Key, LoggedEdit, LoggedHunk, MarkAddress, MarkKind, Operation, OperationId, OperationState, Plan,
-    Slot, Snapshot,
+    Address, Delta, History, JsonText, Key, LoggedEdit, LoggedHunk, MarkAddress, MarkKind, Operation, OperationId,
+    OperationState, Plan, Slot, Snapshot,
 };
 use rusqlite::{Connection, Row, params};
 use std::borrow::Cow;
@@ -101,7 +101,7 @@ impl Store {
         // The values before and after at one place, the oldest first; an undo exchanges them.
         type Values = Vec<(Address, Address)>;
         let mut places: BTreeMap<Vec<u8>, Values> = BTreeMap::new();
-        let values = params![key.0, Slot::Ahead.name(), OperationState::Committed.name()];
+        let values = params![key.0, Slot::Ahead.to_text(), OperationState::Committed.name()];
         for row in self.connection.rows(sql, values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))? {
             let (row, before, after): (Vec<u8>, Address, Address) = row;
             let place = places.entry(row).or_default();

@@ -3,8 +3,8 @@
 use super::database::{SessionKey, StoredSession};
 use super::values::StoredPath;
 use crate::model::{
-    Actor, BlockChange, Delta, Key, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
-    OperationState, RowAddress, Slot,
+    Actor, BlockChange, Delta, JsonText, Key, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation, OperationId,
+    OperationKind, OperationState, RowAddress, Slot,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -48,7 +48,7 @@ pub(super) fn insert(connection: &Connection, key: SessionKey, operation: &Opera
                 place,
                 edit.row.id.0.to_le_bytes(),
                 edit.row.occurrence,
-                edit.slot.name(),
+                edit.slot.to_text(),
                 edit.before,
                 edit.after,
                 change,
@@ -131,7 +131,7 @@ pub(super) fn edit(row: &Row<'_>) -> rusqlite::Result<(OperationId, LoggedEdit)>
     let change: Option<String> = row.get(6)?;
     let edit = LoggedEdit {
         row: RowAddress { id: key(row, 1)?, occurrence: row.get(2)? },
-        slot: word(row, 3, Slot::from_name)?,
+        slot: word(row, 3, Slot::parse)?,
         before: row.get(4)?,
         after: row.get(5)?,
         change: change.and_then(|change| serde_json::from_str::<BlockChange>(&change).ok()),

@@ -20,7 +20,7 @@ pub use stages::injection::{PreparedText, TASK, TextKind};
 pub use stages::tool::TOOL;
 
 use crate::model::{Key, OperationId};
-use crate::provider::{BodyEdit, EditedBody, RequestBody, RequestDocument, named_in_head, session_lines};
+use crate::provider::{ByteEdit, EditedBytes, RequestBody, RequestDocument, named_in_head, session_lines};
 use crate::store::Store;
 use rustc_hash::FxHashMap;
 use session::Sessions;
@@ -36,7 +36,7 @@ const NOTED: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub struct Outgoing {
     /// The body to send; `None` if it stays as it was received.
-    pub body: Option<EditedBody>,
+    pub body: Option<EditedBytes>,
     /// True if the body offers the tool of aperture, so that its calls are to be withheld from the client.
     pub offers_tool: bool,
     pub facts: RequestFacts,
@@ -234,13 +234,13 @@ impl Wire {
         if edits.is_empty() {
             return lines(body.as_ref());
         }
-        let changed = EditedBody::new(body.as_ref().len()).with(edits).bytes(body.as_ref());
+        let changed = EditedBytes::new(body.as_ref().len()).with(edits).bytes(body.as_ref());
         // Of a large body, only one form is in memory.
         drop(body);
         lines(&changed)
     }
 
-    fn logged(&self, session: &str, api: RequestApi, body: &[u8]) -> Result<Vec<BodyEdit>, WireError> {
+    fn logged(&self, session: &str, api: RequestApi, body: &[u8]) -> Result<Vec<ByteEdit>, WireError> {
         let mut sessions = self.sessions();
         let document = RequestDocument::new(body).ok_or(WireError::Unreadable)?;
         let parsed = RequestBody::parse(api, &document, &mut sessions.known).ok_or(WireError::Unreadable)?;

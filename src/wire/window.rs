@@ -9,7 +9,7 @@ use crate::engine::{counts, plural};
 use crate::model::{
     BlockKind, Counts, Edge, Key, NewContent, OperationId, Rendered, Role, SentContent, WindowChange, WindowHunk,
 };
-use crate::provider::{BodyEdit, Piece, REMINDER, RequestBody, reminder, unwrap};
+use crate::provider::{ByteEdit, Piece, REMINDER, RequestBody, reminder, unwrap};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Folded {
     /// The edits that change the window; `None` if it stays.
-    pub edits: Option<Vec<BodyEdit>>,
+    pub edits: Option<Vec<ByteEdit>>,
     /// The number of contents before the first one that the last request, by its point of the log, did not have there; `None` if there is
     /// no such content.
     pub first: Option<usize>,

@@ -140,7 +140,7 @@ impl<'a> Workspace<'a> {
     /// any.
     pub fn cache_milliseconds(&self) -> i64 {
         let session = &self.reading.session;
-        let wrote = session.rows.iter().rev().find(|row| row.usage.is_some_and(|usage| usage.cache_creation > 0));
+        let wrote = session.rows.iter().rev().find(|row| row.usage.is_some_and(|usage| usage.cache_written() > 0));
         let place = wrote.and_then(|row| session.rows.iter().position(|other| std::ptr::eq(row, other)));
         let line = place.and_then(|row| self.line(row as u32).ok());
         let usage = line.as_deref().and_then(|line| Some(line.get(self.provider.locate_slot(line, Slot::Usage)?)?.to_vec()));

@@ -164,7 +164,7 @@ impl InputNames {
             lists.iter().any(|list| list.contains(&name)) || self.replacements.iter().any(|(_, after)| *after == name)
         };
         let patch = if input.starts_with('{') { None } else { patch_in_text(input, &self.patch_starts) };
-        member_texts(patch.as_deref().unwrap_or(input), &is_written)
+        member_texts(patch.as_deref().unwrap_or(input), &is_written).join("\n")
     }
 
     /// Returns the patch in an input: a text, a member of JSON, a string in a script, or a here-document.
@@ -180,7 +180,7 @@ impl InputNames {
     }
 
     pub fn replaced_texts(&self, input: &str) -> String {
-        member_texts(input, &|name| self.replaced.contains(&name))
+        member_texts(input, &|name| self.replaced.contains(&name)).join("\n")
     }
 }
 
@@ -293,14 +293,21 @@ fn collect(value: Value, is_wanted: &dyn Fn(&str) -> bool, texts: &mut Vec<Strin
     }
 }
 
-/// Returns the texts of the members of a JSON input whose names are wanted, a line feed between them; any other input as it is.
-fn member_texts(input: &str, is_wanted: &dyn Fn(&str) -> bool) -> String {
+/// Returns the texts in a JSON value, in order.
+pub fn strings(value: Value) -> Vec<String> {
+    let mut texts = Vec::new();
+    collect(value, &|_| true, &mut texts);
+    texts
+}
+
+/// Returns the texts of the members of a JSON input whose names are wanted; any other input as it is.
+pub(super) fn member_texts(input: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<String> {
     let mut texts = Vec::new();
     match serde_json::from_str(input) {
         Ok(value) => collect(value, is_wanted, &mut texts),
         Err(_) => texts.push(input.to_owned()),
     }
-    texts.join("\n")
+    texts
 }
 
 #[cfg(test)]

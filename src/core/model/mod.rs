@@ -32,7 +32,9 @@ mod window_change;
 mod words;
 
 pub use block::{Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Keywords, Marker, Refusal, Role, Tool, ToolVerb, Topic};
-pub use conventions::{Conventions, ENVELOPE_LINES, InputNames, Merge, PlanList, PlanNames, patch_in_text, starts_with_any};
+pub use conventions::{
+    Conventions, ENVELOPE_LINES, InputNames, Merge, PlanList, PlanNames, patch_in_text, starts_with_any, strings,
+};
 pub use flags::Flags;
 pub use history::{History, Snapshot};
 pub use housekeeping::{FENCE, Housekeeping, PromptNotes};
@@ -51,12 +53,12 @@ pub use operation::{
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use reply::{ReplyPart, WithheldReply};
 pub use response_usage::{BilledTokens, FileUsage, LEAST_RECORDED, Lineage, OutputRule, ResponseUsage, Written};
-pub use row::{Damage, Event, Fault, Origin, PlanChange, QueueChange, Row, RowKind, ThinkingScope, Usage, WaitingPrompts};
+pub use row::{Damage, Event, Fault, Origin, PlanChange, QueueChange, Row, RowKind, ThinkingScope, WaitingPrompts};
 pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
 pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, split_id};
 pub use skip_reason::SkipReason;
 pub use tokens::{Basis, Counts, TokenCount};
-pub use trace::{EventPlace, PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult, strings};
+pub use trace::{EventPlace, PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};
 pub use turn_list::{TurnList, TurnListError};
 pub use turn_opening::{PromptSpeaker, TurnOpenings};
 pub use unneeded::{Unneeded, UnneededAmount, UnneededData};

@@ -80,34 +80,6 @@ impl Slot {
         (Slot::Padding, "padding"),
     ];
 
-    /// Returns the form in the store: `content:3`, `usage`, …
-    pub fn name(self) -> String {
-        match self {
-            Slot::Content(index) => format!("content:{index}"),
-            Slot::Element(index) => format!("element:{index}"),
-            Slot::Input(index) => format!("input:{index}"),
-            Slot::Call(index) => format!("call:{index}"),
-            Slot::Break(offset) => format!("break:{offset}"),
-            Slot::String { path, sent: false } => format!("string:{path:016x}"),
-            Slot::String { path, sent: true } => format!("sent-string:{path:016x}"),
-            plain => Slot::PLAIN.iter().find(|(slot, _)| *slot == plain).map_or("", |(_, name)| name).to_owned(),
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Slot> {
-        let path = |path| u64::from_str_radix(path, 16).ok();
-        match name.split_once(':') {
-            Some(("content", index)) => index.parse().ok().map(Slot::Content),
-            Some(("element", index)) => index.parse().ok().map(Slot::Element),
-            Some(("input", index)) => index.parse().ok().map(Slot::Input),
-            Some(("call", index)) => index.parse().ok().map(Slot::Call),
-            Some(("break", offset)) => offset.parse().ok().map(Slot::Break),
-            Some(("string", at)) => path(at).map(|path| Slot::String { path, sent: false }),
-            Some(("sent-string", at)) => path(at).map(|path| Slot::String { path, sent: true }),
-            _ => Slot::PLAIN.iter().find(|(_, known)| *known == name).map(|(slot, _)| *slot),
-        }
-    }
-
     /// Returns the index of its block, if it belongs to one.
     pub fn index(self) -> Option<u32> {
         match self {
@@ -123,12 +95,32 @@ impl Slot {
 }
 
 impl JsonText for Slot {
+    /// Returns the form in the store: `content:3`, `usage`, …
     fn to_text(&self) -> String {
-        self.name()
+        match *self {
+            Slot::Content(index) => format!("content:{index}"),
+            Slot::Element(index) => format!("element:{index}"),
+            Slot::Input(index) => format!("input:{index}"),
+            Slot::Call(index) => format!("call:{index}"),
+            Slot::Break(offset) => format!("break:{offset}"),
+            Slot::String { path, sent: false } => format!("string:{path:016x}"),
+            Slot::String { path, sent: true } => format!("sent-string:{path:016x}"),
+            plain => Slot::PLAIN.iter().find(|(slot, _)| *slot == plain).map_or("", |(_, name)| name).to_owned(),
+        }
     }
 
     fn parse(text: &str) -> Option<Slot> {
-        Slot::from_name(text)
+        let path = |path| u64::from_str_radix(path, 16).ok();
+        match text.split_once(':') {
+            Some(("content", index)) => index.parse().ok().map(Slot::Content),
+            Some(("element", index)) => index.parse().ok().map(Slot::Element),
+            Some(("input", index)) => index.parse().ok().map(Slot::Input),
+            Some(("call", index)) => index.parse().ok().map(Slot::Call),
+            Some(("break", offset)) => offset.parse().ok().map(Slot::Break),
+            Some(("string", at)) => path(at).map(|path| Slot::String { path, sent: false }),
+            Some(("sent-string", at)) => path(at).map(|path| Slot::String { path, sent: true }),
+            _ => Slot::PLAIN.iter().find(|(_, known)| *known == text).map(|(slot, _)| *slot),
+        }
     }
 }
 
@@ -502,8 +494,8 @@ mod tests {
             .chain(strings)
             .chain(Slot::PLAIN.map(|(slot, _)| slot))
         {
-            assert_eq!(Slot::from_name(&slot.name()), Some(slot));
+            assert_eq!(Slot::parse(&slot.to_text()), Some(slot));
         }
-        assert_eq!(Slot::from_name("content:x"), None);
+        assert_eq!(Slot::parse("content:x"), None);
     }
 }

@@ -29,8 +29,8 @@ pub struct Row {
     pub sidechain: bool,
     /// Other properties that affect whether and where it is sent.
     pub flags: Flags,
-    /// Usage billed up to and for this response.
-    pub usage: Option<Usage>,
+    /// The tokens billed up to and for this response; the output is final on its last row.
+    pub usage: Option<BilledTokens>,
     pub model: Option<Box<str>>,
     /// True if it has a stop reason of the API, so that the output tokens are final.
     pub finished: bool,
@@ -238,40 +238,6 @@ pub enum Fault {
 
 /// The number of occurrences of each fault.
 pub type Damage = std::collections::BTreeMap<Fault, u32>;
-
-/// Usage of a response as the API reported it, in tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    pub input: u64,
-    /// Cache hits: input read from the prompt cache.
-    pub cache_read: u64,
-    /// Cache writes: input written to the prompt cache.
-    pub cache_creation: u64,
-    /// The part of the cache writes that is kept for an hour, and not for five minutes.
-    pub cache_creation_1h: u64,
-    /// Output; on the last row of a response it is final.
-    pub output: u64,
-    /// True if it was billed at the prices of the fast mode.
-    pub fast: bool,
-}
-
-impl Usage {
-    /// Returns the tokens as they are billed.
-    pub fn billed(&self) -> BilledTokens {
-        BilledTokens {
-            input: self.input,
-            output: self.output,
-            cache_write_5m: self.cache_creation.saturating_sub(self.cache_creation_1h),
-            cache_write_1h: self.cache_creation_1h,
-            cache_read: self.cache_read,
-        }
-    }
-
-    /// Returns all input tokens: the size of the window that was sent.
-    pub fn sent(&self) -> u64 {
-        self.input.saturating_add(self.cache_read).saturating_add(self.cache_creation)
-    }
-}
 
 /// The origin of rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

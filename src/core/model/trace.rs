@@ -1,8 +1,8 @@
 //! Traces: the content of a session in the order of its file, as far as memories are learned from it.
 
+use super::conventions::member_texts;
 use super::{BlockNumber, Key, Sighting, ToolVerb};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// One event of a session.
 #[derive(Clone, Debug)]
@@ -88,17 +88,7 @@ pub struct TraceCall {
 impl TraceCall {
     /// Returns the texts in the input: the strings of its JSON, with line feeds; the input itself if it is not JSON.
     pub fn texts(&self) -> Vec<String> {
-        serde_json::from_str(&self.input).map_or_else(|_| vec![self.input.clone()], |value| strings(&value))
-    }
-}
-
-/// Returns the texts in a JSON value, in order.
-pub fn strings(value: &Value) -> Vec<String> {
-    match value {
-        Value::String(text) => vec![text.clone()],
-        Value::Array(values) => values.iter().flat_map(strings).collect(),
-        Value::Object(values) => values.values().flat_map(strings).collect(),
-        _ => Vec::new(),
+        member_texts(&self.input, &|_| true)
     }
 }
 

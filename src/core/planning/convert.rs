@@ -5,7 +5,7 @@ use super::draft::{NOTE, uuid};
 use super::fold::SUMMARY;
 use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Event, Role};
-use crate::provider::{NewRow, NewSession, NewText, ProviderAdapter, RECORD};
+use crate::provider::{NO_PARENT, NewRow, NewSession, NewText, ProviderAdapter, RECORD};
 use std::borrow::Cow;
 
 /// A session to convert: the blocks of its window in the order of requests, with their contents.
@@ -37,7 +37,7 @@ pub struct Conversion {
 pub fn convert(to: &dyn ProviderAdapter, new: &NewSession<'_>, source: &ConversionSource<'_>) -> Option<Conversion> {
     let opening = to.opening(new)?;
     let mut conversion = Conversion::default();
-    let mut parent = to.no_parent().to_vec();
+    let mut parent = NO_PARENT.to_vec();
     let texts = texts(source, &mut conversion);
     for (place, (text, time)) in texts.iter().enumerate() {
         let timestamp = time.map_or_else(|| new.timestamp.to_owned(), |time| (source.timestamp)(time));

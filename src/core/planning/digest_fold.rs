@@ -208,12 +208,7 @@ impl<'a> Fold<'a> {
         match self.start {
             Some(start) if reading.window.chain.contains(&first_row) => draft.bridge(start, first_row, &self.guides, digest)?,
             Some(_) => return Err(PlanError::NoWay),
-            None => {
-                let (first, last): (Vec<u32>, Vec<u32>) = reading.window.rows.iter().partition(|row| **row < first_row);
-                let of_client = |block: &Block| draft.source.provider.is_standing(&reading.session, block);
-                let lasts = |row: &u32| reading.session.blocks_of(*row).iter().any(of_client);
-                draft.restart(&first.into_iter().filter(lasts).collect::<Vec<_>>(), digest, &last)?;
-            }
+            None => draft.restart(first_row, digest)?,
         }
         draft.folded = Some(Folded::Blocks(folded.iter().copied().collect()));
         Ok(folded)

@@ -4,6 +4,7 @@ use super::draft::{Draft, Folded};
 use super::{PlanError, SkipReason};
 use crate::engine;
 use crate::model::{Block, BlockKind, Event, Key, Role, RowKind, Session, Slot, ThinkingScope};
+use crate::provider::NO_PARENT;
 use crate::text::cut::{cut, one_line};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::RangeInclusive;
@@ -103,7 +104,7 @@ impl Draft<'_> {
         if !before.peek().is_some_and(|row| lost(*row)) {
             return self.value(row, Slot::Parent).ok_or(PlanError::NoWay);
         }
-        before.find(|row| !lost(*row)).map_or(Ok(self.source.provider.no_parent().to_vec()), |row| self.identity(row))
+        before.find(|row| !lost(*row)).map_or(Ok(NO_PARENT.to_vec()), |row| self.identity(row))
     }
 
     /// Returns a summary of turns: the prompt, the tools used and the final answer. It is extractive: all text comes from the

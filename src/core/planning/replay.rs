@@ -37,12 +37,7 @@ impl Draft<'_> {
         let gone: FxHashSet<BlockNumber> = window.filter(|number| removed.contains(&addresses[*number as usize - 1])).collect();
         let row = |number: &BlockNumber| reading.session.blocks[*number as usize - 1].row;
         let end = gone.iter().map(row).max().filter(|_| gone.len() == removed.len()).ok_or(PlanError::Gone)?;
-        let (first, last): (Vec<u32>, Vec<u32>) = reading.window.rows.iter().partition(|row| **row <= end);
-        let lasts = |row: &u32| {
-            let mut blocks = reading.session.blocks_of(*row).iter();
-            blocks.any(|block| self.source.provider.is_standing(&reading.session, block))
-        };
-        self.restart(&first.into_iter().filter(lasts).collect::<Vec<_>>(), text, &last)?;
+        self.restart(end + 1, text)?;
         self.folded = Some(Folded::Blocks(gone));
         Ok(())
     }

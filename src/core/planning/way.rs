@@ -11,11 +11,9 @@ use super::rows::Rows;
 use crate::model::{
     Address, BlockChange, Delta, Edit, Hunk, Key, LoggedEdit, Operation, OperationId, Reversal, RowAddress, Slot,
 };
-use crate::provider::ProviderAdapter;
+use crate::provider::{ByteEdit, BytePiece, EditedBytes, ProviderAdapter};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io;
-use std::ops::Range;
-use std::rc::Rc;
 
 /// The reason why a state cannot be restored byte by byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,9 +107,9 @@ impl Draft<'_> {
         if self.rows.hash(now.0)? != Some(now.1) {
             return Ok(Some(Inexact::Changed));
         }
-        let mut rope = Rope::new(self.source.reading.session.bytes);
+        let mut rope = Rope::new(&*self.rows, self.source.reading.session.bytes);
         for delta in deltas {
-            if !rope.replace(inverse(delta, originals)?) {
+            if !rope.edited.replace(inverse(delta, originals)?) {
                 return Ok(Some(Inexact::Changed));
             }
         }
@@ -119,19 +117,19 @@ impl Draft<'_> {
         let mut reached = None;
         for equal in history.equal_points(point) {
             let Some(then) = history.state_at(equal) else { break };
-            if rope.hash(&*self.rows, then.0)? == Some(then.1) {
+            if rope.hash(then.0)? == Some(then.1) {
                 reached = Some((equal, then));
                 break;
             }
         }
         let Some((point, then)) = reached else { return Ok(Some(Inexact::Changed)) };
         // Appended rows start on a new line, even if the restored bytes do not end with a line feed.
-        if let (Some(last), Some(next)) = (then.0.checked_sub(1), rope.byte(&*self.rows, then.0)?)
-            && rope.byte(&*self.rows, last)? != Some(b'\n')
+        if let (Some(last), Some(next)) = (then.0.checked_sub(1), rope.byte(then.0)?)
+            && rope.byte(last)? != Some(b'\n')
             && next != b'\n'
-            && rope.begins_line(&*self.rows, then.0)?
+            && rope.begins_line(then.0)?
         {
-            rope.replace(vec![(then.0, 0, Rc::from(&b"\n"[..]))]);
+            rope.edited.replace(vec![(then.0 as usize..then.0 as usize, b"\n".to_vec())]);
         }
         let mut logged = self.inverted_edits(&inverted);
         let mut relinked = self.relink(&mut rope, then.0, &inverted, &logged)?;
@@ -144,7 +142,7 @@ impl Draft<'_> {
         }
         self.marks.extend(marks);
         self.restored_bytes = then.0;
-        self.reversal = Some(Reversal { hunks: rope.hunks(&*self.rows)?, logged, relinked, point });
+        self.reversal = Some(Reversal { hunks: rope.hunks()?, logged, relinked, point });
         Ok(None)
     }
 
@@ -182,33 +180,32 @@ impl Draft<'_> {
     /// their parents before and after, which may be equal.
     fn relink(
         &self,
-        rope: &mut Rope,
+        rope: &mut Rope<'_>,
         restored_bytes: u64,
         inverted: &[&Operation],
         logged: &[LoggedEdit],
     ) -> Result<Vec<Edit>, PlanError> {
         let provider = self.source.provider;
         let links = Links::new(self, provider, inverted, logged)?;
-        if rope.length() <= restored_bytes || links.is_empty() {
+        if rope.edited.len() as u64 <= restored_bytes || links.is_empty() {
             return Ok(Vec::new());
         }
-        let mut moved: Vec<(Option<u32>, u64, u64, Vec<u8>)> = Vec::new();
-        rope.lines(&*self.rows, restored_bytes, &mut |offset, line| {
+        let mut moved: Vec<(Option<u32>, ByteEdit)> = Vec::new();
+        rope.lines(restored_bytes, &mut |offset, line| {
             let (Some(id), Some(at)) = (provider.identity(line), provider.locate_slot(line, Slot::Parent)) else { return };
             let key = serde_json::from_slice::<String>(&id).ok();
             let row = key.and_then(|key| self.addresses.row_of(Key::from_text(&key)));
             if let Some(parent) = links.parent(&line[at.clone()], row) {
-                moved.push((row, offset + at.start as u64, at.len() as u64, parent));
+                moved.push((row, (offset as usize + at.start..offset as usize + at.end, parent)));
             }
         })?;
         let mut relinked = Vec::new();
-        for (row, _, _, parent) in &moved {
+        for (row, (_, parent)) in &moved {
             let Some((row, address)) = row.and_then(|row| Some((row, self.addresses.address(row)?))) else { continue };
             let (before, after) = (self.value(row, Slot::Parent), Some(parent.clone()));
             relinked.push(Edit { row: address, slot: Slot::Parent, before, after, change: None });
         }
-        let replaced = moved.into_iter().map(|(_, offset, length, parent)| (offset, length, Rc::from(parent))).collect();
-        rope.replace(replaced);
+        rope.edited.replace(moved.into_iter().map(|(_, edit)| edit).collect());
         Ok(relinked)
     }
 }
@@ -282,18 +279,15 @@ impl Links {
     }
 }
 
-/// A replacement in a file: offset, length in bytes, and new bytes.
-type Replacement = (u64, u64, Rc<[u8]>);
-
-/// Returns the inverse of a delta: offset and length of the bytes after it, and the bytes before it.
-fn inverse(delta: &Delta, originals: &dyn Originals) -> Result<Vec<Replacement>, OriginalError> {
+/// Returns the inverse of a delta: the range of the bytes after it, and the bytes before it.
+fn inverse(delta: &Delta, originals: &dyn Originals) -> Result<Vec<ByteEdit>, OriginalError> {
     let mut shift = 0i64;
     let hunks = delta.hunks.iter().map(|hunk| {
-        let before: Rc<[u8]> = value(originals, hunk.before)?.into();
+        let before = value(originals, hunk.before)?;
         let after = hunk.after.map_or(Ok(0), |address| originals.original_length(&address))?;
         let offset = hunk.offset.saturating_add_signed(shift);
         shift += after as i64 - before.len() as i64;
-        Ok((offset, after, before))
+        Ok((offset as usize..offset.saturating_add(after) as usize, before))
     });
     hunks.collect()
 }
@@ -302,93 +296,32 @@ fn value(originals: &dyn Originals, address: Option<Address>) -> Result<Vec<u8>,
     address.map_or(Ok(Vec::new()), |address| originals.original(&address))
 }
 
-/// A file under construction: ranges of the existing file and new bytes between them.
-struct Rope {
+/// A file under construction.
+struct Rope<'a> {
+    base: &'a dyn Rows,
     base_bytes: u64,
-    pieces: Vec<Piece>,
+    edited: EditedBytes,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Piece {
-    Base(Range<u64>),
-    New(Rc<[u8]>, Range<usize>),
-}
-
-impl Piece {
-    fn length(&self) -> u64 {
-        match self {
-            Piece::Base(range) => range.end - range.start,
-            Piece::New(_, range) => range.len() as u64,
-        }
-    }
-
-    /// Splits the piece after `length` bytes.
-    fn split(self, length: u64) -> (Piece, Piece) {
-        match self {
-            Piece::Base(range) => (Piece::Base(range.start..range.start + length), Piece::Base(range.start + length..range.end)),
-            Piece::New(bytes, range) => {
-                let middle = range.start + length as usize;
-                (Piece::New(Rc::clone(&bytes), range.start..middle), Piece::New(bytes, middle..range.end))
-            }
-        }
-    }
-}
-
-impl Rope {
+impl Rope<'_> {
     /// Creates a rope of the unchanged file.
-    fn new(length: u64) -> Rope {
-        Rope { base_bytes: length, pieces: vec![Piece::Base(0..length)] }
-    }
-
-    fn length(&self) -> u64 {
-        self.pieces.iter().map(Piece::length).sum()
-    }
-
-    /// Replaces bytes, in file order. Returns true if all replacements are within the file.
-    fn replace(&mut self, replaced: Vec<Replacement>) -> bool {
-        let mut old = std::mem::take(&mut self.pieces).into_iter();
-        let mut held = old.next();
-        let mut at = 0;
-        // Advances to an offset, keeping or dropping the pieces before it. Returns false if the file is shorter.
-        let mut pass_to = |offset: u64, keep: bool, pieces: &mut Vec<Piece>| {
-            while at < offset {
-                let Some(piece) = held.take() else { return false };
-                let length = piece.length().min(offset - at);
-                at += length;
-                let (passed, rest) = piece.split(length);
-                if keep && length > 0 {
-                    pieces.push(passed);
-                }
-                held = if rest.length() > 0 { Some(rest) } else { old.next() };
-            }
-            at == offset
-        };
-        for (offset, length, bytes) in replaced {
-            if !pass_to(offset, true, &mut self.pieces) || !pass_to(offset.saturating_add(length), false, &mut self.pieces) {
-                return false;
-            }
-            if !bytes.is_empty() {
-                let range = 0..bytes.len();
-                self.pieces.push(Piece::New(bytes, range));
-            }
-        }
-        self.pieces.extend(held.into_iter().chain(old));
-        true
+    fn new(base: &dyn Rows, base_bytes: u64) -> Rope<'_> {
+        Rope { base, base_bytes, edited: EditedBytes::new(base_bytes as usize) }
     }
 
     /// Passes all bytes to `to` in order, piece by piece.
-    fn run(&self, base: &dyn Rows, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        self.pieces.iter().try_for_each(|piece| match piece {
-            Piece::Base(range) => base.pass(range.clone(), to),
-            Piece::New(bytes, range) => to(&bytes[range.clone()]),
+    fn run(&self, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        self.edited.pieces().iter().try_for_each(|piece| match piece {
+            BytePiece::Base(range) => self.base.pass(range.start as u64..range.end as u64, to),
+            BytePiece::New(bytes, range) => to(&bytes[range.clone()]),
         })
     }
 
     /// Returns the BLAKE3 hash of the first `length` bytes; `None` if the file is shorter.
-    fn hash(&self, base: &dyn Rows, length: u64) -> io::Result<Option<Address>> {
+    fn hash(&self, length: u64) -> io::Result<Option<Address>> {
         let mut hasher = blake3::Hasher::new();
         let mut left = length;
-        self.run(base, &mut |bytes| {
+        self.run(&mut |bytes| {
             let taken = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
             hasher.update(&bytes[..taken]);
             left -= taken as u64;
@@ -398,46 +331,35 @@ impl Rope {
     }
 
     /// Returns the byte at an offset; `None` if the offset is past the end.
-    fn byte(&self, base: &dyn Rows, offset: u64) -> io::Result<Option<u8>> {
-        let mut left = offset;
-        for piece in &self.pieces {
-            if left < piece.length() {
-                return match piece {
-                    Piece::Base(range) => {
-                        let at = range.start + left;
-                        Ok(base.range(at..at + 1)?.first().copied())
-                    }
-                    Piece::New(bytes, range) => Ok(bytes.get(range.start + left as usize).copied()),
-                };
-            }
-            left -= piece.length();
-        }
-        Ok(None)
+    fn byte(&self, offset: u64) -> io::Result<Option<u8>> {
+        Ok(match self.edited.piece_at(offset as usize) {
+            Some((BytePiece::Base(range), at)) => self.base_byte(range.start + at)?,
+            Some((BytePiece::New(bytes, range), at)) => bytes.get(range.start + at).copied(),
+            None => None,
+        })
+    }
+
+    fn base_byte(&self, at: usize) -> io::Result<Option<u8>> {
+        Ok(self.base.range(at as u64..at as u64 + 1)?.first().copied())
     }
 
     /// Returns true if the byte at an offset is the first of a line of the base, or of new bytes.
-    fn begins_line(&self, base: &dyn Rows, offset: u64) -> io::Result<bool> {
-        let mut left = offset;
-        for piece in &self.pieces {
-            if left < piece.length() {
-                return Ok(match piece {
-                    Piece::Base(range) => {
-                        let at = range.start + left;
-                        at == 0 || base.range(at - 1..at)? == b"\n"
-                    }
-                    Piece::New(_, range) => range.start as u64 + left == 0,
-                });
-            }
-            left -= piece.length();
-        }
-        Ok(true)
+    fn begins_line(&self, offset: u64) -> io::Result<bool> {
+        Ok(match self.edited.piece_at(offset as usize) {
+            Some((BytePiece::Base(range), at)) => match (range.start + at).checked_sub(1) {
+                Some(before) => self.base_byte(before)? == Some(b'\n'),
+                None => true,
+            },
+            Some((BytePiece::New(_, range), at)) => range.start + at == 0,
+            None => true,
+        })
     }
 
     /// Passes each line from the offset `from`, which must be the start of a line, to `to` with its own offset.
-    fn lines(&self, base: &dyn Rows, from: u64, to: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
+    fn lines(&self, from: u64, to: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
         let mut at = 0;
         let mut line: Vec<u8> = Vec::new();
-        self.run(base, &mut |bytes| {
+        self.run(&mut |bytes| {
             let skipped = usize::try_from(from.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
             at += skipped as u64;
             for part in bytes[skipped..].split_inclusive(|byte| *byte == b'\n') {
@@ -457,21 +379,21 @@ impl Rope {
     }
 
     /// Returns the hunks that turn the base into this file, in file order, without hunks that change nothing.
-    fn hunks(&self, base: &dyn Rows) -> io::Result<Vec<Hunk>> {
+    fn hunks(&self) -> io::Result<Vec<Hunk>> {
         let mut hunks = Vec::new();
         let mut at = 0;
         let mut after: Vec<u8> = Vec::new();
-        let end = Piece::Base(self.base_bytes..self.base_bytes);
-        for piece in self.pieces.iter().chain([&end]) {
+        let end = BytePiece::Base(self.base_bytes as usize..self.base_bytes as usize);
+        for piece in self.edited.pieces().iter().chain([&end]) {
             match piece {
-                Piece::New(bytes, range) => after.extend_from_slice(&bytes[range.clone()]),
-                Piece::Base(range) => {
-                    let before = base.range(at..range.start)?;
+                BytePiece::New(bytes, range) => after.extend_from_slice(&bytes[range.clone()]),
+                BytePiece::Base(range) => {
+                    let before = self.base.range(at..range.start as u64)?;
                     if before != after {
                         hunks.push(Hunk { offset: at, before, after: std::mem::take(&mut after) });
                     }
                     after.clear();
-                    at = range.end;
+                    at = range.end as u64;
                 }
             }
         }
@@ -490,22 +412,21 @@ mod tests {
     /// Applies steps to a rope. Returns whether they are within the file, the resulting bytes, and the hunks.
     fn replaced(base: &str, steps: &[Step]) -> (bool, String, Vec<Hunk>) {
         let file = MemoryRows(base.as_bytes());
-        let mut rope = Rope::new(base.len() as u64);
-        let within = steps
-            .iter()
-            .all(|step| rope.replace(step.iter().map(|(at, length, text)| (*at, *length, Rc::from(text.as_bytes()))).collect()));
+        let mut rope = Rope::new(&file, base.len() as u64);
+        let edit = |(at, length, text): &(u64, u64, String)| (*at as usize..(at + length) as usize, text.as_bytes().to_vec());
+        let within = steps.iter().all(|step| rope.edited.replace(step.iter().map(edit).collect()));
         let mut bytes = Vec::new();
         if within {
-            rope.run(&file, &mut |part| {
+            rope.run(&mut |part| {
                 bytes.extend_from_slice(part);
                 Ok(())
             })
             .unwrap();
-            assert_eq!(rope.length(), bytes.len() as u64);
-            assert_eq!(rope.hash(&file, bytes.len() as u64).unwrap(), Some(*blake3::hash(&bytes).as_bytes()));
-            assert_eq!(rope.hash(&file, bytes.len() as u64 + 1).unwrap(), None);
+            assert_eq!(rope.edited.len(), bytes.len());
+            assert_eq!(rope.hash(bytes.len() as u64).unwrap(), Some(*blake3::hash(&bytes).as_bytes()));
+            assert_eq!(rope.hash(bytes.len() as u64 + 1).unwrap(), None);
         }
-        let hunks = if within { rope.hunks(&file).unwrap() } else { Vec::new() };
+        let hunks = if within { rope.hunks().unwrap() } else { Vec::new() };
         (within, String::from_utf8(bytes).unwrap(), hunks)
     }
 
@@ -533,10 +454,10 @@ mod tests {
     fn lines_are_passed_on_with_their_offsets() {
         let base = "one\ntwo\nthree";
         let file = MemoryRows(base.as_bytes());
-        let mut rope = Rope::new(base.len() as u64);
-        assert!(rope.replace(vec![(5, 1, Rc::from(&b"WW"[..]))]));
+        let mut rope = Rope::new(&file, base.len() as u64);
+        assert!(rope.edited.replace(vec![(5..6, b"WW".to_vec())]));
         let mut lines = Vec::new();
-        rope.lines(&file, 4, &mut |at, line| lines.push((at, String::from_utf8_lossy(line).into_owned()))).unwrap();
+        rope.lines(4, &mut |at, line| lines.push((at, String::from_utf8_lossy(line).into_owned()))).unwrap();
         assert_eq!(lines, [(4, "tWWo".to_owned()), (9, "three".to_owned())]);
     }
 

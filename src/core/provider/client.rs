@@ -10,161 +10,6 @@ use std::path::{Path, PathBuf};
 pub trait Client: Sync {
     fn agent(&self) -> &'static str;
 
-    /// Returns the directories that hold the client's sessions.
-    fn roots(&self, _places: &Places) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// Returns the parts of a session file's path; `None` if the client keeps no session there.
-    fn locate(&self, _path: &Path) -> Option<Location> {
-        None
-    }
-
-    /// Returns the place of the parts of a session whose file is not lines of rows; `None` for any other path.
-    fn parts(&self, _path: &Path) -> Option<SessionParts> {
-        None
-    }
-
-    /// Returns the queries for the sessions in the database at a path; `None` if the client has no database there.
-    fn database(&self, _path: &Path) -> Option<&'static Queries> {
-        None
-    }
-
-    /// Returns the directory with the files that belong to a session and are not in its file; it need not exist. `None` if the client
-    /// has none, or if the session is part of another one.
-    fn companions_directory(&self, _path: &Path) -> Option<PathBuf> {
-        None
-    }
-
-    /// Returns the directory with the client's memory of the project of a session, beside its file; `None` if the client has none.
-    fn memory_directory(&self, _path: &Path) -> Option<PathBuf> {
-        None
-    }
-
-    /// Returns the settings file of the user; `None` if no setting of the client is read.
-    fn settings_file(&self, _places: &Places) -> Option<PathBuf> {
-        None
-    }
-
-    /// Returns the number of days without a change after which the client deletes a session file, by its settings file, which is empty
-    /// if it does not exist. `None` if the client deletes none.
-    fn retention_days(&self, _settings: &[u8]) -> Option<u32> {
-        None
-    }
-
-    /// Returns the directory with outputs of tools that are too long for the session file; it need not exist. `None` if the client has
-    /// none, or if the session is part of another one.
-    fn outputs_directory(&self, _path: &Path) -> Option<PathBuf> {
-        None
-    }
-
-    /// Returns the directories beside `path` in which a session can continue the rows of another one.
-    fn roots_beside(&self, _path: &Path) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// Returns the path of a fork of the session at `path`, at which the client finds it by its id; `time` is the local time, as
-    /// `2026-04-11T14-53-51`. `None` if the client keeps no session there.
-    fn fork_path(&self, _path: &Path, _id: &str, _time: &str) -> Option<PathBuf> {
-        None
-    }
-
-    /// Returns the newest version of the client with whose sessions aperture was tested; empty if it was tested with none.
-    fn tested_version(&self) -> &'static str {
-        ""
-    }
-
-    /// Returns the path at which the client finds a new session of a directory; `time` is the local time, as `2026-04-11T14-53-51`.
-    /// `None` if no session of it is written.
-    fn new_path(&self, _places: &Places, _directory: &Path, _id: &str, _time: &str) -> Option<PathBuf> {
-        None
-    }
-
-    /// Returns the command with which the client continues a session.
-    fn resume_command(&self, id: &str) -> String {
-        id.to_owned()
-    }
-
-    /// Returns the directory under a root that holds the sessions of a project, by the project's real path; `None` if only the
-    /// file of a session names its project.
-    fn project_directory(&self, _root: &Path, _project: &Path) -> Option<PathBuf> {
-        None
-    }
-
-    /// Returns the name of the file with instructions of a project that the client reads; `None` if it reads none.
-    fn instructions_file(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Returns the files in which the client lists the prompts of all sessions, those of deleted ones too.
-    fn prompts_files(&self, _places: &Places) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// Parses a line of such a file; `None` for other lines.
-    fn typed_prompt(&self, _line: &[u8]) -> Option<TypedPrompt> {
-        None
-    }
-
-    /// Returns the directories in which running clients register their open sessions.
-    fn registries(&self, _places: &Places) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// Parses one file of a registry: which process has which session open.
-    fn registered(&self, _content: &[u8]) -> Option<OpenSession> {
-        None
-    }
-
-    /// Returns the lock files of a session; `None` if the client locks nothing.
-    fn writer_lock(&self, _path: &Path) -> Option<WriterLock> {
-        None
-    }
-
-    /// Returns true if a block holds context that the client sends once and that a new beginning of the conversation must keep.
-    fn is_standing(&self, _session: &Session, block: &Block) -> bool {
-        block.role == Role::System
-    }
-
-    /// Returns the texts that a row records as sent outside the conversation, each with its part; empty for other rows.
-    fn outside_texts(&self, _row: &[u8]) -> Vec<(ClientPart, String)> {
-        Vec::new()
-    }
-
-    /// Returns the part that a block has in the texts that the client adds to a conversation by itself; `None` for other blocks.
-    fn part_of(&self, _block: &Block) -> Option<ClientPart> {
-        None
-    }
-
-    /// Returns the size of the words with which the client reminds the model of what it did not do in many answers; `None` if it has no
-    /// such reminder.
-    fn turn_reminder(&self) -> Option<Counts> {
-        None
-    }
-
-    /// Returns true if the client sends the content of a block again, from the disk, after a digest replaced it.
-    fn sends_again(&self, _block: &Block) -> bool {
-        false
-    }
-
-    /// Returns true if a block tells the model which tools, agents, servers or skills there are, and the client adds it once: again only
-    /// when it reads a session that does not have it.
-    fn announces(&self, _block: &Block) -> bool {
-        false
-    }
-
-    /// Returns the tags around a text that the client adds to the conversation by itself; `None` if it uses none.
-    fn attachment_tags(&self) -> Option<(&'static str, &'static str)> {
-        None
-    }
-
-    /// Returns the token threshold of the client's own compaction for a model with this window; `None` if it is unknown. The window
-    /// is the size that the client reports, or that of the model's table if it reports none. The default settings of the client
-    /// are assumed: a session does not record if the user changed them.
-    fn compacts_from(&self, _model: &str, _window: WindowSize) -> Option<u64> {
-        None
-    }
-
     /// Returns the tokens at the end of a window that the client keeps free for its own compaction; 0 if they are unknown.
     fn reserve(&self, model: &str, window: WindowSize) -> u64 {
         self.compacts_from(model, window).map_or(0, |from| window.tokens.saturating_sub(from))
@@ -178,6 +23,77 @@ pub trait Client: Sync {
 
     /// Returns the names of the environment variables that the client reads and sets.
     fn variables(&self) -> Variables;
+
+    methods! {
+        /// Returns the directories that hold the client's sessions.
+        roots(_places: &Places) -> Vec<PathBuf> = Vec::new();
+        /// Returns the parts of a session file's path; `None` if the client keeps no session there.
+        locate(_path: &Path) -> Option<Location> = None;
+        /// Returns the place of the parts of a session whose file is not lines of rows; `None` for any other path.
+        parts(_path: &Path) -> Option<SessionParts> = None;
+        /// Returns the queries for the sessions in the database at a path; `None` if the client has no database there.
+        database(_path: &Path) -> Option<&'static Queries> = None;
+        /// Returns the directory with the files that belong to a session and are not in its file; it need not exist. `None` if the client
+        /// has none, or if the session is part of another one.
+        companions_directory(_path: &Path) -> Option<PathBuf> = None;
+        /// Returns the directory with the client's memory of the project of a session, beside its file; `None` if the client has none.
+        memory_directory(_path: &Path) -> Option<PathBuf> = None;
+        /// Returns the settings file of the user; `None` if no setting of the client is read.
+        settings_file(_places: &Places) -> Option<PathBuf> = None;
+        /// Returns the number of days without a change after which the client deletes a session file, by its settings file, which is empty
+        /// if it does not exist. `None` if the client deletes none.
+        retention_days(_settings: &[u8]) -> Option<u32> = None;
+        /// Returns the directory with outputs of tools that are too long for the session file; it need not exist. `None` if the client has
+        /// none, or if the session is part of another one.
+        outputs_directory(_path: &Path) -> Option<PathBuf> = None;
+        /// Returns the directories beside `path` in which a session can continue the rows of another one.
+        roots_beside(_path: &Path) -> Vec<PathBuf> = Vec::new();
+        /// Returns the path of a fork of the session at `path`, at which the client finds it by its id; `time` is the local time, as
+        /// `2026-04-11T14-53-51`. `None` if the client keeps no session there.
+        fork_path(_path: &Path, _id: &str, _time: &str) -> Option<PathBuf> = None;
+        /// Returns the newest version of the client with whose sessions aperture was tested; empty if it was tested with none.
+        tested_version() -> &'static str = "";
+        /// Returns the path at which the client finds a new session of a directory; `time` is the local time, as `2026-04-11T14-53-51`.
+        /// `None` if no session of it is written.
+        new_path(_places: &Places, _directory: &Path, _id: &str, _time: &str) -> Option<PathBuf> = None;
+        /// Returns the command with which the client continues a session.
+        resume_command(id: &str) -> String = id.to_owned();
+        /// Returns the directory under a root that holds the sessions of a project, by the project's real path; `None` if only the
+        /// file of a session names its project.
+        project_directory(_root: &Path, _project: &Path) -> Option<PathBuf> = None;
+        /// Returns the name of the file with instructions of a project that the client reads; `None` if it reads none.
+        instructions_file() -> Option<&'static str> = None;
+        /// Returns the files in which the client lists the prompts of all sessions, those of deleted ones too.
+        prompts_files(_places: &Places) -> Vec<PathBuf> = Vec::new();
+        /// Parses a line of such a file; `None` for other lines.
+        typed_prompt(_line: &[u8]) -> Option<TypedPrompt> = None;
+        /// Returns the directories in which running clients register their open sessions.
+        registries(_places: &Places) -> Vec<PathBuf> = Vec::new();
+        /// Parses one file of a registry: which process has which session open.
+        registered(_content: &[u8]) -> Option<OpenSession> = None;
+        /// Returns the lock files of a session; `None` if the client locks nothing.
+        writer_lock(_path: &Path) -> Option<WriterLock> = None;
+        /// Returns true if a block holds context that the client sends once and that a new beginning of the conversation must keep.
+        is_standing(_session: &Session, block: &Block) -> bool = block.role == Role::System;
+        /// Returns the texts that a row records as sent outside the conversation, each with its part; empty for other rows.
+        outside_texts(_row: &[u8]) -> Vec<(ClientPart, String)> = Vec::new();
+        /// Returns the part that a block has in the texts that the client adds to a conversation by itself; `None` for other blocks.
+        part_of(_block: &Block) -> Option<ClientPart> = None;
+        /// Returns the size of the words with which the client reminds the model of what it did not do in many answers; `None` if it has no
+        /// such reminder.
+        turn_reminder() -> Option<Counts> = None;
+        /// Returns true if the client sends the content of a block again, from the disk, after a digest replaced it.
+        sends_again(_block: &Block) -> bool = false;
+        /// Returns true if a block tells the model which tools, agents, servers or skills there are, and the client adds it once: again
+        /// only when it reads a session that does not have it.
+        announces(_block: &Block) -> bool = false;
+        /// Returns the tags around a text that the client adds to the conversation by itself; `None` if it uses none.
+        attachment_tags() -> Option<(&'static str, &'static str)> = None;
+        /// Returns the token threshold of the client's own compaction for a model with this window; `None` if it is unknown. The window
+        /// is the size that the client reports, or that of the model's table if it reports none. The default settings of the client
+        /// are assumed: a session does not record if the user changed them.
+        compacts_from(_model: &str, _window: WindowSize) -> Option<u64> = None;
+    }
 }
 
 words! {

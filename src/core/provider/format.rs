@@ -20,41 +20,11 @@ pub trait Format: Sync {
     /// Returns true if the first bytes of a file look like a session of this format.
     fn recognizes(&self, head: &[u8]) -> bool;
 
-    /// Returns the division of the bytes of a session into rows.
-    fn framing(&self) -> Framing {
-        Framing::Lines
-    }
-
-    /// Returns the rows of a session as lines, from its parts ([`Client::parts`](super::Client::parts)). Any bytes give lines.
-    fn assemble(&self, _parts: &[Vec<u8>]) -> Vec<u8> {
-        Vec::new()
-    }
-
     /// Parses one row. `bytes` are those that [`Format::framing`] finds, such as a line without its line feed; any bytes give a row.
     fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a>;
 
-    /// Returns the offsets in a line at which rows begin that the client does not read: a line feed before each of them is missing.
-    fn unread_rows(&self, _line: &[u8]) -> Vec<usize> {
-        Vec::new()
-    }
-
-    /// Returns true if a row only holds a call of a tool or its result, by a look at its bytes that costs little. False for unknown rows.
-    fn is_call(&self, _bytes: &[u8]) -> bool {
-        false
-    }
-
-    /// Returns the content of a file before the edit whose result a row has; `None` if the row does not record it.
-    fn file_before_edit(&self, _row: &[u8]) -> Option<String> {
-        None
-    }
-
     /// Fills in the fields that follow from the order of all rows of a session. Idempotent.
     fn link(&self, _session: &mut Session) {}
-
-    /// Returns true if only its call tells whether a result has answers of the user.
-    fn calls_tell_answers(&self) -> bool {
-        false
-    }
 
     /// Returns the window: the rows and blocks that the client would send if it resumed the session now.
     fn window(&self, session: &Session) -> Window;
@@ -62,12 +32,10 @@ pub trait Format: Sync {
     /// Returns the messages of the window as the API would receive them.
     fn messages(&self, session: &Session, window: &Window) -> Vec<Message>;
 
-    /// Returns a scanner that computes the totals and the bills of a file without its contents. By default it finds none.
-    fn scanner(&self) -> Box<dyn Scanner> {
-        Box::new(NoTotals)
+    /// Returns the identity of a row as rows refer to it; by default the text of its key.
+    fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
+        self.row_id(row).map(|id| format!("\"{id:?}\"").into_bytes())
     }
-
-    fn identity(&self, row: &[u8]) -> Option<Vec<u8>>;
 
     /// Returns the key of the identity of a row, as [`Format::parse`] does.
     fn row_id(&self, row: &[u8]) -> Option<Key> {
@@ -87,54 +55,45 @@ pub trait Format: Sync {
     /// Encodes a content as the value of a slot; `None` if the slot cannot hold it.
     fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>>;
 
-    /// Returns the slot of a block of a row, and its value as the API accepts it, with a text in the place of some of its images and
-    /// documents. `None` if there is nothing to replace, or one of them cannot be replaced.
-    fn accepted(&self, _row: &[u8], _index: u32, _media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
-        None
-    }
-
     /// Decodes the value of a slot into text for people.
     fn decode(&self, value: &[u8]) -> String;
 
-    /// Classifies a row that the client never sends and that no other row follows; `None` for any other row.
-    fn unsent_record(&self, _row: &[u8]) -> Option<UnsentRecord> {
-        None
-    }
-
-    /// Returns the copy of a result that a row has for the client's screen ([`Slot::Display`]), without its long texts; else `None`.
-    fn short_display(&self, _row: &[u8]) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Returns true if rows name their parent row, so that rows can be left out of the chain and put back.
-    fn branches(&self) -> bool {
-        false
-    }
-
-    /// Returns true if the client stores byte offsets into the file elsewhere, so that no edit may move a row: each edited row
-    /// keeps its length, and an added row carries the next ordinal.
-    fn keeps_offsets(&self, _session: &Session) -> bool {
-        false
-    }
-
-    /// Returns the vocabulary in which the contents of some rows are counted, by the model that the bytes name.
-    fn vocabulary(&self, _bytes: &[u8]) -> Vocabulary {
-        Vocabulary::O200k
-    }
-
-    /// Returns the reason why aperture does not change files of this format, and what to do instead; `None` if it does.
-    fn read_only(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Returns the ordinal of a row, if the format numbers the rows of a file.
-    fn ordinal(&self, _row: &[u8]) -> Option<u64> {
-        None
-    }
-
-    /// Returns the same row with another ordinal; `None` if the row has none.
-    fn with_ordinal(&self, _row: &[u8], _ordinal: u64) -> Option<Vec<u8>> {
-        None
+    methods! {
+        /// Returns the division of the bytes of a session into rows.
+        framing() -> Framing = Framing::Lines;
+        /// Returns the rows of a session as lines, from its parts ([`Client::parts`](super::Client::parts)). Any bytes give lines.
+        assemble(_parts: &[Vec<u8>]) -> Vec<u8> = Vec::new();
+        /// Returns the offsets in a line at which rows begin that the client does not read: a line feed before each of them is missing.
+        unread_rows(_line: &[u8]) -> Vec<usize> = Vec::new();
+        /// Returns true if a row only holds a call of a tool or its result, by a look at its bytes that costs little. False for unknown
+        /// rows.
+        is_call(_bytes: &[u8]) -> bool = false;
+        /// Returns the content of a file before the edit whose result a row has; `None` if the row does not record it.
+        file_before_edit(_row: &[u8]) -> Option<String> = None;
+        /// Returns true if only its call tells whether a result has answers of the user.
+        calls_tell_answers() -> bool = false;
+        /// Returns a scanner that computes the totals and the bills of a file without its contents. By default it finds none.
+        scanner() -> Box<dyn Scanner> = Box::new(NoTotals);
+        /// Returns the slot of a block of a row, and its value as the API accepts it, with a text in the place of some of its images and
+        /// documents. `None` if there is nothing to replace, or one of them cannot be replaced.
+        accepted(_row: &[u8], _index: u32, _media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> = None;
+        /// Classifies a row that the client never sends and that no other row follows; `None` for any other row.
+        unsent_record(_row: &[u8]) -> Option<UnsentRecord> = None;
+        /// Returns the copy of a result that a row has for the client's screen ([`Slot::Display`]), without its long texts; else `None`.
+        short_display(_row: &[u8]) -> Option<Vec<u8>> = None;
+        /// Returns true if rows name their parent row, so that rows can be left out of the chain and put back.
+        branches() -> bool = false;
+        /// Returns true if the client stores byte offsets into the file elsewhere, so that no edit may move a row: each edited row
+        /// keeps its length, and an added row carries the next ordinal.
+        keeps_offsets(_session: &Session) -> bool = false;
+        /// Returns the vocabulary in which the contents of some rows are counted, by the model that the bytes name.
+        vocabulary(_bytes: &[u8]) -> Vocabulary = Vocabulary::O200k;
+        /// Returns the reason why aperture does not change files of this format, and what to do instead; `None` if it does.
+        read_only() -> Option<&'static str> = None;
+        /// Returns the ordinal of a row, if the format numbers the rows of a file.
+        ordinal(_row: &[u8]) -> Option<u64> = None;
+        /// Returns the same row with another ordinal; `None` if the row has none.
+        with_ordinal(_row: &[u8], _ordinal: u64) -> Option<Vec<u8>> = None;
     }
 }
 

@@ -46,7 +46,7 @@ fn lines(bytes: &[u8]) -> Vec<Range<usize>> {
 }
 
 fn elements(bytes: &[u8], names: &[&str]) -> Vec<Range<usize>> {
-    match document(bytes) {
+    match json::document(bytes) {
         Some(document) => members(bytes, document, names),
         None if bytes.trim_ascii().is_empty() => Vec::new(),
         None => Vec::from([Range { start: 0, end: bytes.len() }]),
@@ -78,7 +78,8 @@ fn model_member(bytes: &[u8], value: Range<usize>) -> Option<Range<usize>> {
 
 fn record(bytes: &[u8], names: &[&str]) -> Vec<Range<usize>> {
     for line in lines(bytes).into_iter().rev() {
-        let Some((record, body)) = document(&bytes[line]).and_then(|record| Some((record, requests::request_in(record)?))) else {
+        let Some((record, body)) = json::document(&bytes[line]).and_then(|record| Some((record, requests::request_in(record)?)))
+        else {
             continue;
         };
         let mut rows = members(bytes, body, names);
@@ -89,11 +90,6 @@ fn record(bytes: &[u8], names: &[&str]) -> Vec<Range<usize>> {
         return rows;
     }
     lines(bytes)
-}
-
-/// Returns the JSON object that the bytes are; `None` if they are anything else.
-pub(super) fn document(bytes: &[u8]) -> Option<&RawValue> {
-    serde_json::from_slice::<&RawValue>(bytes).ok().filter(|value| value.get().starts_with('{'))
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@
 //! table test it at once. The bodies of requests to an API have formats too: [`REQUESTS`]; so have files that hold their messages in
 //! another form: [`MEDIA`]. Files of both are found by their path only. [`Endpoint`] names the API of a request.
 
-/// Declares methods that are a call of a function or a value: `name(arguments) -> Type = value;`.
+/// Declares methods that are a call of a function or a value, and those of a trait by their default: `name(arguments) -> Type = value;`.
 macro_rules! methods {
-    ($($name:ident($($argument:ident: $type:ty),*) -> $returns:ty = $value:expr;)*) => {
-        $(fn $name(&self, $($argument: $type),*) -> $returns {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) -> $returns:ty = $value:expr;)*) => {
+        $($(#[$doc])* fn $name(&self, $($argument: $type),*) -> $returns {
             $value
         })*
     };
@@ -19,6 +19,7 @@ pub mod claude_code;
 mod client;
 pub mod codex;
 mod command;
+mod edited;
 mod endpoint;
 mod files;
 mod format;
@@ -92,6 +93,7 @@ pub use client::{
     Client, ClientPart, IN_DATABASE, Location, OpenSession, Places, Queries, SessionParts, TypedPrompt, Variables, WindowSize,
     WriterLock,
 };
+pub use edited::{ByteEdit, BytePiece, EditedBytes, body_capacity, returned_capacity};
 pub use endpoint::Endpoint;
 pub use format::{Format, MediaPlace, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals, UnsentRecord};
 pub use framing::Framing;
@@ -99,13 +101,14 @@ pub use json::{lenient, parsed, strings};
 pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded, reminder, unwrap};
 pub use requests::{
-    BodyEdit, BodyPiece, EditedBody, KnownElements, KnownHashes, MEDIA, Occurrences, Piece, PromptElements, REMINDER, REQUESTS,
-    RequestApi, RequestBody, RequestDocument, RequestElement, RequestHead, RequestIdentity, ToolDefinition, begins,
-    body_capacity, call_result, continuation, identity, named_directory, named_in_head, restored, returned_capacity,
-    session_lines,
+    KnownElements, KnownHashes, MEDIA, Occurrences, Piece, PromptElements, REMINDER, REQUESTS, RequestApi, RequestBody,
+    RequestDocument, RequestElement, RequestHead, RequestIdentity, ToolDefinition, begins, call_result, continuation, identity,
+    named_directory, named_in_head, restored, session_lines,
 };
 pub use response::{CallFilter, RefusalCause, Reply, ResponseContent, ResponseForm, ResponseReader, WithheldCall};
-pub use rewriter::{Billing, ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, RECORD, Rewriter};
+pub use rewriter::{
+    Billing, EMPTY_MESSAGE, ForkedRow, KnownContext, NO_PARENT, NewRow, NewSession, NewText, Opening, RECORD, Rewriter,
+};
 pub use route::{Launch, REDIRECTED, Redirection, Route, redirection};
 pub use words::OtherCalls;
 

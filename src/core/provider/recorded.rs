@@ -1,12 +1,12 @@
 //! The parts that formats have in common whose messages record their own model and bill. Their sessions are only read.
 
 use super::codex::link::chain;
-use super::json::member;
+use super::json::{member, number};
 use super::requests::models::vocabulary;
 use super::turns::TurnScan;
 use super::usage::{Bills, response_key};
 use super::{ParsedRow, Scanner, Totals};
-use crate::model::{Event, FileUsage, OutputRule, ResponseUsage, Row, RowKind, Session, Usage, Vocabulary};
+use crate::model::{BilledTokens, Event, FileUsage, OutputRule, ResponseUsage, Row, RowKind, Session, Vocabulary};
 use serde_json::value::RawValue;
 
 /// Fills in the fields that follow from the order of the rows. Idempotent.
@@ -20,6 +20,12 @@ pub(super) fn link(session: &mut Session) {
 pub(super) fn push(lines: &mut Vec<u8>, line: &str) {
     lines.extend(line.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
     lines.push(b'\n');
+}
+
+/// Returns the row that states how many turns the user left.
+pub(super) fn left(turns: &RawValue) -> ParsedRow<'static> {
+    let event = number(Some(turns)).map(|turns| Box::new(Event::RolledBack(turns as u32)));
+    ParsedRow::new(Row { event, ..Row::new(RowKind::State) }, Vec::new())
 }
 
 /// Returns the id of a row as the row writes it.
@@ -43,15 +49,14 @@ impl RowScan {
         RowScan { parse, dollars, totals: Totals::default(), bills: Bills::default(), turns: TurnScan::default() }
     }
 
-    fn response(&mut self, row: &Row, usage: Usage, bytes: &[u8]) {
-        if usage.sent() == 0 {
+    fn response(&mut self, row: &Row, tokens: BilledTokens, bytes: &[u8]) {
+        if tokens.sent() == 0 {
             return;
         }
-        self.totals.window_tokens = usage.sent().saturating_add(usage.output);
-        self.totals.window.peak_tokens = self.totals.window.peak_tokens.max(usage.sent());
-        self.totals.output_tokens = self.totals.output_tokens.saturating_add(usage.output);
+        self.totals.window_tokens = tokens.total();
+        self.totals.window.peak_tokens = self.totals.window.peak_tokens.max(tokens.sent());
+        self.totals.output_tokens = self.totals.output_tokens.saturating_add(tokens.output);
         self.totals.moved_on = false;
-        let tokens = usage.billed();
         let key = row.message.map(|key| response_key(&[&format!("{key:?}")]));
         let model = self.bills.usage.model(row.model.as_deref().unwrap_or_default());
         let time = row.timestamp.unwrap_or_default();

@@ -333,25 +333,23 @@ mod tests {
     use super::*;
 
     fn figures(events: bool, body: &str) -> Option<BilledTokens> {
-        let whole = read(events, body, body.len().max(1));
+        let whole = read(events, body, body.len().max(1)).tokens;
         for size in [1, 2, 7] {
-            assert_eq!(read(events, body, size), whole, "pieces of {size}");
+            assert_eq!(read(events, body, size).tokens, whole, "pieces of {size}");
         }
         whole
     }
 
-    fn read(events: bool, body: &str, size: usize) -> Option<BilledTokens> {
+    fn read(events: bool, body: &str, size: usize) -> ResponseContent {
         let mut reader = ResponseReader::new(events);
         body.as_bytes().chunks(size).for_each(|piece| reader.push(piece));
-        reader.finish().tokens
+        reader.finish()
     }
 
     #[track_caller]
     fn check(events: bool, body: &str, text: &str, calls: bool) {
         for size in [1, 2, 7, body.len()] {
-            let mut reader = ResponseReader::new(events);
-            body.as_bytes().chunks(size).for_each(|piece| reader.push(piece));
-            let found = reader.finish();
+            let found = read(events, body, size);
             assert_eq!((&*found.text, found.calls), (text, calls), "{body} in pieces of {size}");
         }
     }

@@ -3,119 +3,69 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+/// The value of [`Slot::Parent`](crate::model::Slot::Parent) in a row that follows no row.
+pub const NO_PARENT: &[u8] = b"null";
+/// The value of [`Slot::Message`](crate::model::Slot::Message) without blocks.
+pub const EMPTY_MESSAGE: &[u8] = b"[]";
+
 /// Writes rows of one format that its client keeps, sends or obeys. `None` from a function means that the format has no such row.
 pub trait Rewriter: Sync {
-    /// Returns the beginning of a session that its client continues. `None` if no such session is written.
-    fn opening(&self, _new: &NewSession<'_>) -> Option<Opening> {
-        None
-    }
-
-    /// Returns the rows with a text of the conversation, of which the first is the one that it has in requests.
-    fn message(&self, _new: &NewRow<'_>, _text: &NewText<'_>) -> Option<Vec<Vec<u8>>> {
-        None
-    }
-
-    /// Returns a row that the client keeps and sends: a text of a kind of our own.
-    fn note(&self, _new: &NewRow<'_>, _label: &str, _content: &str) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Returns a row after which the client no longer sends the thinking before it, from the message of the row `first` on, without
-    /// the first `kept` thinking blocks of that message.
-    fn strip_thinking(&self, _new: &NewRow<'_>, _first: &[u8], _kept: u32) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Returns a row that is not sent, and from whose parent the client resumes.
-    fn leaf(&self, _new: &NewRow<'_>) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Returns a row that replaces all rows before it by the rows of `first`, a text, and the rows of `last`. `None` if rows are
-    /// linked, so that some can be left out instead.
-    fn restart(&self, _new: &NewRow<'_>, _first: &[Rc<[u8]>], _text: &str, _last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Returns a row with the payload of another one.
-    fn repeat(&self, _new: &NewRow<'_>, _row: &[u8]) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Returns the part that a row has in the client's record of the context that it sent. When it resumes, such a client compares
-    /// this record with the present context, and sends the context again if there is no record.
-    fn known_context(&self, _row: &[u8]) -> Option<KnownContext> {
-        None
-    }
-
-    /// Returns a row as a fork of its session has it; `None` if the fork leaves it out.
-    fn forked(&self, _row: &[u8], _fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Returns true if a row without content belongs to the turn before it: its bill, or its end.
-    fn follows_turn(&self, _row: &[u8]) -> bool {
-        false
-    }
-
-    /// Returns true if the client's version that wrote a row understands [`Rewriter::strip_thinking`].
-    fn knows_stripping(&self, _row: &[u8]) -> bool {
-        false
-    }
-
-    /// Returns true if the API refuses thinking after the content before it changed.
-    fn binds_thinking(&self) -> bool {
-        false
-    }
-
-    /// Returns true if a row holds the system prompt or the tools that the client sends while the row is on the live chain.
-    fn is_frozen_system(&self, _row: &[u8]) -> bool {
-        false
-    }
-
-    /// Returns the value of [`Slot::Parent`](crate::model::Slot::Parent) in a row that follows no row.
-    fn no_parent(&self) -> &'static [u8] {
-        b"null"
-    }
-
-    /// Returns the value of [`Slot::Subtype`](crate::model::Slot::Subtype) with which a boundary no longer cuts.
-    fn uncut_boundary(&self) -> Option<&'static [u8]> {
-        None
-    }
-
-    /// Returns the value of [`Slot::Message`](crate::model::Slot::Message) without blocks.
-    fn empty_message(&self) -> &'static [u8] {
-        b"[]"
-    }
-
-    /// Returns true if a row holds one thinking block and nothing else, so that its content can be emptied.
-    fn is_only_thinking(&self, _row: &[u8]) -> bool {
-        false
-    }
-
     /// Returns the thinking blocks in a value of [`Slot::Message`](crate::model::Slot::Message), each as it is written there.
     fn thinking_in<'v>(&self, _message: &'v [u8]) -> Vec<&'v str> {
         Vec::new()
+    }
+
+    methods! {
+        /// Returns the beginning of a session that its client continues. `None` if no such session is written.
+        opening(_new: &NewSession<'_>) -> Option<Opening> = None;
+        /// Returns the rows with a text of the conversation, of which the first is the one that it has in requests.
+        message(_new: &NewRow<'_>, _text: &NewText<'_>) -> Option<Vec<Vec<u8>>> = None;
+        /// Returns a row that the client keeps and sends: a text of a kind of our own.
+        note(_new: &NewRow<'_>, _label: &str, _content: &str) -> Option<Vec<u8>> = None;
+        /// Returns a row after which the client no longer sends the thinking before it, from the message of the row `first` on, without
+        /// the first `kept` thinking blocks of that message.
+        strip_thinking(_new: &NewRow<'_>, _first: &[u8], _kept: u32) -> Option<Vec<u8>> = None;
+        /// Returns a row that is not sent, and from whose parent the client resumes.
+        leaf(_new: &NewRow<'_>) -> Option<Vec<u8>> = None;
+        /// Returns a row that replaces all rows before it by the rows of `first`, a text, and the rows of `last`. `None` if rows are
+        /// linked, so that some can be left out instead.
+        restart(_new: &NewRow<'_>, _first: &[Rc<[u8]>], _text: &str, _last: &[Rc<[u8]>]) -> Option<Vec<u8>> = None;
+        /// Returns a row with the payload of another one.
+        repeat(_new: &NewRow<'_>, _row: &[u8]) -> Option<Vec<u8>> = None;
+        /// Returns the part that a row has in the client's record of the context that it sent. When it resumes, such a client compares
+        /// this record with the present context, and sends the context again if there is no record.
+        known_context(_row: &[u8]) -> Option<KnownContext> = None;
+        /// Returns a row as a fork of its session has it; `None` if the fork leaves it out.
+        forked(_row: &[u8], _fork: &ForkedRow<'_>) -> Option<Vec<u8>> = None;
+        /// Returns true if a row without content belongs to the turn before it: its bill, or its end.
+        follows_turn(_row: &[u8]) -> bool = false;
+        /// Returns true if the client's version that wrote a row understands [`Rewriter::strip_thinking`].
+        knows_stripping(_row: &[u8]) -> bool = false;
+        /// Returns true if the API refuses thinking after the content before it changed.
+        binds_thinking() -> bool = false;
+        /// Returns true if a row holds the system prompt or the tools that the client sends while the row is on the live chain.
+        is_frozen_system(_row: &[u8]) -> bool = false;
+        /// Returns the value of [`Slot::Subtype`](crate::model::Slot::Subtype) with which a boundary no longer cuts.
+        uncut_boundary() -> Option<&'static [u8]> = None;
+        /// Returns true if a row holds one thinking block and nothing else, so that its content can be emptied.
+        is_only_thinking(_row: &[u8]) -> bool = false;
     }
 }
 
 /// Reads and writes the usage figures of one format, and knows the life of its prompt cache.
 pub trait Billing: Sync {
-    /// Returns the usage value of a response with `sent` input tokens, from which the client computes how full the window is. `row`
-    /// is the row that holds the value; `None` if the value holds no such figure.
-    fn usage(&self, _value: &[u8], _sent: u64, _row: &[u8]) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Returns true if two usage values hold the same bill.
-    fn same_bills(&self, before: &[u8], after: &[u8]) -> bool {
-        before == after
-    }
-
     /// Returns the life of the cache entries that a response wrote, in milliseconds, by its usage value.
     fn cache_milliseconds(&self, _usage: &[u8]) -> i64 {
         // The shortest life at the usual APIs; OpenAI caches a prefix for five to ten minutes after its last use.
         300_000
+    }
+
+    methods! {
+        /// Returns the usage value of a response with `sent` input tokens, from which the client computes how full the window is. `row`
+        /// is the row that holds the value; `None` if the value holds no such figure.
+        usage(_value: &[u8], _sent: u64, _row: &[u8]) -> Option<Vec<u8>> = None;
+        /// Returns true if two usage values hold the same bill.
+        same_bills(before: &[u8], after: &[u8]) -> bool = before == after;
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Passing, RequestFacts, Setting, SettingValue, Stage, WireError};
 use crate::engine::{Binding, binding, plural};
 use crate::model::{Key, OperationId, RowKind};
-use crate::provider::{BodyEdit, RequestBody};
+use crate::provider::{ByteEdit, RequestBody};
 use crate::store::WireLine;
 use crate::wire::session::Line;
 use crate::wire::window::{self, Folded};
@@ -47,19 +47,19 @@ fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireEr
 }
 
 /// Returns the edits that replace the contents of a body by those of the log.
-pub(in crate::wire) fn logged(line: &Line, body: &RequestBody<'_>) -> Vec<BodyEdit> {
+pub(in crate::wire) fn logged(line: &Line, body: &RequestBody<'_>) -> Vec<ByteEdit> {
     let mut reader = line.contents.reader(Some(line.contents.last()), false);
     let edit = |(place, index): (usize, usize)| {
         let (content, is_recorded) = line.contents.known_form(&body.elements[place], index);
         body.replace(place, index, &reader.next(content)?, is_recorded)
     };
-    let mut edits: Vec<BodyEdit> = body.contents().filter_map(edit).collect();
+    let mut edits: Vec<ByteEdit> = body.contents().filter_map(edit).collect();
     edits.extend(without_thinking(body, &|key| line.contents.leaves_out(line.contents.last(), key)).1);
     edits
 }
 
 /// Returns the number of thinking blocks that `is_dropped` accepts, and the edits that leave them out.
-fn without_thinking(body: &RequestBody<'_>, is_dropped: &dyn Fn(Key) -> bool) -> (usize, Vec<BodyEdit>) {
+fn without_thinking(body: &RequestBody<'_>, is_dropped: &dyn Fn(Key) -> bool) -> (usize, Vec<ByteEdit>) {
     let (mut count, mut edits) = (0, Vec::new());
     for (place, element) in body.elements.iter().enumerate().filter(|(_, element)| element.kind == RowKind::Assistant) {
         count += element.thinking().filter(|key| is_dropped(*key)).count();
@@ -74,7 +74,7 @@ fn collect_edits(
     body: &RequestBody<'_>,
     folded: &Folded,
     facts: &mut RequestFacts,
-    edits: &mut Vec<BodyEdit>,
+    edits: &mut Vec<ByteEdit>,
 ) -> Option<WireLine> {
     let last = line.last();
     let before: Option<OperationId> = line.state.as_ref().map(|state| state.point);

@@ -7,7 +7,7 @@ pub(crate) static STAGE: Stage = Stage {
     name: "ingest",
     settings: &[INGEST],
     run: |_, _| Ok(()),
-    otherwise: |_, facts| facts.api.map(|api| format!("{}, {} bytes", api.format(), facts.client_bytes)),
+    otherwise: |_, facts| facts.api.map(|api| format!("{}, {} bytes", api.format().name(), facts.client_bytes)),
 };
 
 pub(crate) const INGEST: Setting = Setting::switch("ingest", true, "read bodies; off: pass them on unread");

@@ -13,7 +13,7 @@ pub mod zones;
 use super::session::{Sessions, WireError};
 use super::settings::{PipelineSettings, Setting, SettingValue};
 use super::{RequestApi, RequestFacts};
-use crate::provider::{BodyEdit, EditedBody, RequestBody, RequestDocument};
+use crate::provider::{ByteEdit, EditedBytes, RequestBody, RequestDocument};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use zones::Place;
@@ -66,11 +66,11 @@ pub(super) struct Passing<'p> {
     /// Milliseconds since 1970, UTC.
     pub now: i64,
     /// The body after the edits so far; `None` as it was received.
-    pub changed: Option<EditedBody>,
+    pub changed: Option<EditedBytes>,
     /// Further edits of it, which are made together.
-    pub edits: Vec<BodyEdit>,
+    pub edits: Vec<ByteEdit>,
     /// An edit of the received body on which no stage depends: it is made with others, so that the body is not parsed for it alone.
-    pub offer: Option<BodyEdit>,
+    pub offer: Option<ByteEdit>,
     pub offers_tool: bool,
     /// The body for the stages that work on its contents.
     pub body: Option<RequestBody<'p>>,
@@ -91,13 +91,13 @@ impl<'p> Passing<'p> {
     fn edit(&mut self) {
         if !self.edits.is_empty() {
             let edits = std::mem::take(&mut self.edits).into_iter().chain(self.offer.take()).collect();
-            let body = self.changed.take().unwrap_or_else(|| EditedBody::new(self.received.bytes.len()));
+            let body = self.changed.take().unwrap_or_else(|| EditedBytes::new(self.received.bytes.len()));
             self.changed = Some(body.with(edits));
         }
     }
 
     /// Runs the stages. Returns the body to send, and if it offers the tool. `beside` is the work that was done beside earlier requests.
-    pub fn run(mut self, beside: &[RequestStage], facts: &mut RequestFacts) -> Result<(Option<EditedBody>, bool), WireError> {
+    pub fn run(mut self, beside: &[RequestStage], facts: &mut RequestFacts) -> Result<(Option<EditedBytes>, bool), WireError> {
         run(self.settings, beside, facts, |stage, facts| (stage.run)(&mut self, facts))?;
         Ok((self.changed, self.offers_tool))
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::engine::preset;
 use crate::model::{BlockKind, NewContent, Role};
 use crate::planning::*;
-use crate::provider::{EditedBody, KnownElements, ProviderAdapter, RequestBody, by_name};
+use crate::provider::{EditedBytes, KnownElements, ProviderAdapter, RequestBody, by_name};
 use crate::testing::bodies::body;
 use crate::testing::medium::{Medium, compress, fixtures, shrink_all};
 use crate::testing::sample;
@@ -177,7 +177,7 @@ fn in_other_words(provider: &dyn ProviderAdapter, bytes: &[u8]) -> (Vec<u8>, usi
     };
     let edits: Vec<_> = places.into_iter().filter_map(edit).collect();
     let count = edits.len();
-    (EditedBody::new(bytes.len()).with(edits).bytes(bytes), count)
+    (EditedBytes::new(bytes.len()).with(edits).bytes(bytes), count)
 }
 
 /// Words that a client adds to a reminder in a result.

@@ -5,7 +5,7 @@ use super::piece::line_pieces;
 use super::salience::Style;
 use super::{ALWAYS, Outline, Part, Piece, marker};
 use crate::model::{InputNames, PlanList, starts_with_any};
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use crate::text::json::{document, elements, members, range_in};
 use serde_json::value::RawValue;
 use std::ops::Range;
 
@@ -27,8 +27,9 @@ const CODE: &str = "code";
 /// Paths, patterns and similar values are kept, and so are the first 200 characters of a command.
 /// The list of a `plan` is one piece: lists keep their entries, or go.
 pub fn outline<'a>(content: &str, names: &InputNames, plan: Option<PlanList<'_>>) -> Option<Outline<'a>> {
-    let of_plan = plan.map(|plan| (place(plan.json, content), plan));
-    let is_apart = |text: &Text<'_>| of_plan.as_ref().is_none_or(|(list, _)| !list.contains(&place(text.json, content).start));
+    let of_plan = plan.map(|plan| (range_in(content.as_bytes(), plan.json), plan));
+    let is_apart =
+        |text: &Text<'_>| of_plan.as_ref().is_none_or(|(list, _)| !list.contains(&range_in(content.as_bytes(), text.json).start));
     let texts = texts(content)?;
     let mut parts: Vec<Part<'a>> =
         texts.iter().filter(|text| is_apart(text)).filter_map(|text| part(text, content, names)).collect();
@@ -39,12 +40,6 @@ pub fn outline<'a>(content: &str, names: &InputNames, plan: Option<PlanList<'_>>
         parts.sort_by_key(|part| part.place.as_ref().map(|place| place.start));
     }
     (!parts.is_empty()).then_some(Outline { parts })
-}
-
-/// Returns the place of a part in a content.
-fn place(part: &str, content: &str) -> Range<usize> {
-    let start = part.as_ptr() as usize - content.as_ptr() as usize;
-    start..start + part.len()
 }
 
 /// The pieces of the input of a tool that is a text: a patch or a script. Of a patch the lines stay that name its files.
@@ -87,7 +82,7 @@ fn part<'a>(text: &Text<'_>, content: &str, names: &InputNames) -> Option<Part<'
             piece.salience = ALWAYS;
         }
     }
-    Some(Part { pieces, place: Some(place(text.json, content)), style, entry: None })
+    Some(Part { pieces, place: Some(range_in(content.as_bytes(), text.json)), style, entry: None })
 }
 
 /// The rest of a text in an input.
@@ -167,11 +162,7 @@ fn decoded(text: &Text<'_>) -> Option<String> {
 /// All strings in a JSON object, in its order; `None` for anything else.
 fn texts(content: &str) -> Option<Vec<Text<'_>>> {
     let mut found = Vec::new();
-    let value: &RawValue = serde_json::from_str(content).ok()?;
-    if !value.get().starts_with('{') {
-        return None;
-    }
-    collect(value, "", DEPTH, &mut found);
+    collect(document(content.as_bytes())?, "", DEPTH, &mut found);
     Some(found)
 }
 
@@ -180,42 +171,16 @@ fn collect<'a>(value: &'a RawValue, name: &str, depth: usize, found: &mut Vec<Te
     match json.as_bytes().first() {
         Some(b'"') => found.push(Text { name: name.to_owned(), json }),
         Some(b'{') if depth > 0 => {
-            let Members(members) = serde_json::from_str(json).unwrap_or_default();
-            for (name, value) in members {
+            for (name, value) in members(value) {
                 collect(value, &name, depth - 1, found);
             }
         }
         Some(b'[') if depth > 0 => {
-            let elements: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
-            for element in elements {
+            for element in elements(value) {
                 collect(element, name, depth - 1, found);
             }
         }
         _ => {}
-    }
-}
-
-/// The members of an object in their order, as they are written.
-#[derive(Default)]
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect)
     }
 }
 

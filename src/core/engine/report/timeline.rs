@@ -98,8 +98,8 @@ pub fn timeline(session: &Session, prices: &Prices) -> Vec<TimelineRequest> {
             Vocabulary::Claude if sent > 0 => output_of(answered, &call.model, usage.output),
             _ => TokenCount::measured(usage.output),
         };
-        let billed = BilledTokens { output: output_tokens.round(), ..usage.billed() };
-        let dollars = prices.for_model(&call.model).and_then(|price| price.bill(&billed, usage.fast));
+        let billed = BilledTokens { output: output_tokens.round(), ..usage };
+        let dollars = prices.for_model(&call.model).and_then(|price| price.bill(&billed, call.fast));
         compacted |= call.compacted;
         let after_compaction = compacted;
         // The mark is at a request with a bill.
@@ -112,7 +112,7 @@ pub fn timeline(session: &Session, prices: &Prices) -> Vec<TimelineRequest> {
             time: rows.filter_map(|row| row.timestamp).max().unwrap_or_default(),
             sent_tokens: sent,
             cache_read_tokens: usage.cache_read,
-            cache_write_tokens: usage.cache_creation,
+            cache_write_tokens: usage.cache_written(),
             output_tokens,
             dollars,
             after_compaction,
@@ -131,7 +131,7 @@ pub fn timeline(session: &Session, prices: &Prices) -> Vec<TimelineRequest> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Key, Row, RowKind, Usage};
+    use crate::model::{Flags, Key, Row, RowKind};
 
     /// Returns the tokens of texts and of the rest in each request, of rows given as kind, parent and billed tokens.
     fn sent(rows: &[(RowKind, u128, u64)]) -> Vec<(f64, f64, Option<usize>)> {
@@ -139,7 +139,7 @@ mod tests {
         for (place, (kind, parent, billed)) in rows.iter().enumerate() {
             let mut row = Row::new(*kind);
             (row.id, row.parent) = (Some(Key(place as u128 + 1)), (*parent > 0).then_some(Key(*parent)));
-            row.usage = (*billed > 0).then_some(Usage { input: *billed, ..Usage::default() });
+            row.usage = (*billed > 0).then_some(BilledTokens { input: *billed, ..BilledTokens::default() });
             row.message = (*billed > 0).then_some(Key(100 + place as u128));
             let role = if *kind == RowKind::User { Role::User } else { Role::Assistant };
             let block = Block { tokens: TokenCount::estimated(10.0), ..Block::new(BlockKind::Text, role) };
@@ -153,18 +153,17 @@ mod tests {
     #[test]
     fn cache_writes_cost_by_their_lifetimes_and_the_fast_mode_its_own_price() {
         let prices = Prices::default();
-        let dollars = |model: &str, usage: Usage| {
-            let row = Row { model: Some(model.into()), usage: Some(usage), ..Row::new(RowKind::Assistant) };
+        let mixed = BilledTokens { cache_write_5m: 750_000, cache_write_1h: 250_000, ..BilledTokens::default() };
+        let dollars = |model: &str, flags: Flags| {
+            let row = Row { model: Some(model.into()), usage: Some(mixed), flags, ..Row::new(RowKind::Assistant) };
             let session = Session { rows: vec![row], ..Session::default() };
             timeline(&session, &prices)[0].dollars
         };
         let price = prices.for_model("claude-opus-4-6").unwrap().at(1e6);
-        let mixed = Usage { cache_creation: 1_000_000, cache_creation_1h: 250_000, ..Usage::default() };
         let expected = price.cache_write_5m * 0.75 + price.cache_write_1h * 0.25;
-        assert_eq!(dollars("claude-opus-4-6", mixed), Some(expected));
-        let fast = Usage { fast: true, ..mixed };
-        assert_eq!(dollars("claude-opus-4-6", fast), Some(expected * price.fast.unwrap()));
-        assert_eq!(dollars("claude-sonnet-5", fast), None);
+        assert_eq!(dollars("claude-opus-4-6", Flags::default()), Some(expected));
+        assert_eq!(dollars("claude-opus-4-6", Flags::FAST), Some(expected * price.fast.unwrap()));
+        assert_eq!(dollars("claude-sonnet-5", Flags::FAST), None);
     }
 
     #[test]

@@ -13,11 +13,13 @@ impl Draft<'_> {
         self.add_row(parent, |new| provider.note(new, label, content))?.ok_or(PlanError::NoWay)
     }
 
-    /// Adds a row after which only the rows of `first`, a text and the rows of `last` are sent.
+    /// Adds a row after which only context of the client, a text and the rows of the window from `kept` on are sent.
     /// Errors: the provider cannot write it.
-    pub(in crate::planning) fn restart(&mut self, first: &[u32], text: &str, last: &[u32]) -> Result<(), PlanError> {
-        let provider = self.source.provider;
-        let lines = |rows: &[u32]| rows.iter().map(|row| self.line(*row)).collect::<Result<Vec<_>, _>>();
+    pub(in crate::planning) fn restart(&mut self, kept: u32, text: &str) -> Result<(), PlanError> {
+        let (provider, session) = (self.source.provider, self.session());
+        let (mut first, last): (Vec<u32>, Vec<u32>) = self.reading().window.rows.iter().partition(|row| **row < kept);
+        first.retain(|row| session.blocks_of(*row).iter().any(|block| provider.is_standing(session, block)));
+        let lines = |rows: Vec<u32>| rows.into_iter().map(|row| self.line(row)).collect::<Result<Vec<_>, _>>();
         let (first, last) = (lines(first)?, lines(last)?);
         self.add_row(self.identity(self.last_linked()?)?, |new| provider.restart(new, &first, text, &last))?;
         self.repeat_context()

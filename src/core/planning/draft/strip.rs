@@ -5,6 +5,7 @@ use crate::engine::{self, Binding};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Event, Key, LoggedEdit, Row, Session, Slot, ThinkingScope, Window};
 use crate::planning::revision::Revision;
 use crate::planning::{PlanError, thinking};
+use crate::provider::EMPTY_MESSAGE;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
@@ -207,7 +208,7 @@ impl Draft<'_> {
         let Some(originals) = self.originals else { return Ok(None) };
         for edit in self.source.history.edits().filter(|edit| edit.slot == Slot::Message) {
             if let (Some(row), Some(before)) = (self.addresses.row(edit.row), edit.before)
-                && self.value(row, Slot::Message).as_deref() == Some(self.empty_message())
+                && self.value(row, Slot::Message).as_deref() == Some(EMPTY_MESSAGE)
                 && is_meant(&originals.original(&before)?)
             {
                 return Ok(Some(row));
@@ -231,12 +232,7 @@ impl Draft<'_> {
                 reversal.hunks.retain(|hunk| hunk.offset < start || hunk.offset > end);
             }
         }
-        self.set_value(row, Slot::Message, self.empty_message())
-    }
-
-    /// Returns the value of a message whose only block was removed.
-    fn empty_message(&self) -> &'static [u8] {
-        self.source.provider.empty_message()
+        self.set_value(row, Slot::Message, EMPTY_MESSAGE)
     }
 
     /// Returns the edits of aperture that exclude thinking: rows that exclude it, and rows that were emptied.
@@ -253,14 +249,13 @@ impl Draft<'_> {
         let follows = |(place, row): (u32, &Row)| row.parent.is_some_and(|id| ids.contains(&id)) && !lines.contains(&place);
         let followed = (0u32..).zip(&self.session().rows).any(follows);
         let lines = if followed { Vec::new() } else { lines };
-        let empty = Some(hash(self.empty_message()));
+        let empty = Some(hash(EMPTY_MESSAGE));
         let emptied = self.source.history.edits().filter(|edit| edit.slot == Slot::Message && edit.after == empty);
         let emptied: FxHashSet<u32> = emptied.filter_map(|edit| self.addresses.row(edit.row)).collect();
         // The thinking of a model that accepts it after any prefix was left out for its size.
         let model = |row: u32| self.session().rows[row as usize].model.as_deref().unwrap_or(&self.reading().model);
         let still = |row: &u32| {
-            engine::binding(model(*row)) != Binding::Free
-                && self.value(*row, Slot::Message).as_deref() == Some(self.empty_message())
+            engine::binding(model(*row)) != Binding::Free && self.value(*row, Slot::Message).as_deref() == Some(EMPTY_MESSAGE)
         };
         let mut emptied: Vec<u32> = emptied.into_iter().filter(still).collect();
         emptied.sort_unstable();

@@ -3,7 +3,7 @@
 use super::tool;
 use super::words::TASK_NOTICE;
 use crate::model::{BlockKind, Media, Refusal, Role};
-use crate::provider::json::{elements, equals, fields, is_true, key_of, member, text, text_of};
+use crate::provider::json::{elements, equals, fields, is_true, joined, key_of, member, text, text_of};
 use crate::provider::{ParsedBlock, media};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
@@ -216,8 +216,7 @@ pub(super) fn result<'a>(content: &'a RawValue, media: &mut Media) -> Cow<'a, st
     if let Some(string) = text(content) {
         return string;
     }
-    let mut parts: Vec<Cow<'a, str>> = elements(content).into_iter().map(|element| part(element, media)).collect();
-    if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
+    joined(elements(content).into_iter().map(|element| part(element, media)).collect())
 }
 
 /// Returns the images and documents of one content block.

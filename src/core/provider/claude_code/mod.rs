@@ -64,11 +64,14 @@ impl Format for ClaudeCode {
         messages(session: &Session, window: &Window) -> Vec<Message> = messages::messages(session, window);
         scanner() -> Box<dyn Scanner> = Box::new(scan::Scan::default());
         identity(row: &[u8]) -> Option<Vec<u8>> = write::identity(row);
+        row_id(row: &[u8]) -> Option<Key> = parse::row_id(row);
         stub(row: &[u8]) -> Option<Stub> = write::stub(row);
         slot(row: &[u8], index: u32) -> Option<Slot> = write::slot(row, index);
         locate_slot(row: &[u8], slot: Slot) -> Option<Range<usize>> = write::locate(row, slot);
         encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> = write::encode(slot, kind, content);
         decode(value: &[u8]) -> String = write::decode(value);
+        accepted(row: &[u8], index: u32, media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)>
+            = write::accepted(row, index, media);
         unsent_record(row: &[u8]) -> Option<UnsentRecord> = unsent::record(row);
         short_display(row: &[u8]) -> Option<Vec<u8>> = unsent::short_display(row);
         branches() -> bool = true;
@@ -78,18 +81,10 @@ impl Format for ClaudeCode {
         parse::parse(bytes)
     }
 
-    fn row_id(&self, row: &[u8]) -> Option<Key> {
-        parse::row_id(row)
-    }
-
     fn is_call(&self, bytes: &[u8]) -> bool {
         static KINDS: LazyLock<[Finder<'static>; 2]> =
             LazyLock::new(|| [Finder::new(br#""tool_result""#), Finder::new(br#""tool_use""#)]);
         KINDS.iter().any(|kind| kind.find_iter(bytes).any(|place| is_type(bytes, place)))
-    }
-
-    fn accepted(&self, row: &[u8], index: u32, media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
-        write::accepted(row, index, media)
     }
 }
 

@@ -2,7 +2,8 @@ use super::usage::{Figures, billed};
 use super::write::last_iteration;
 use super::{attachment, content, words};
 use crate::model::{
-    BlockKind, Event, Fault, Flags, Key, PlanChange, QueueChange, Refusal, Role, Row, RowKind, ThinkingScope, ToolVerb, Usage,
+    BilledTokens, BlockKind, Event, Fault, Flags, Key, PlanChange, QueueChange, Refusal, Role, Row, RowKind, ThinkingScope,
+    ToolVerb,
 };
 use crate::provider::json::{self, elements, equals, fault, fields, is_true, member, number, text, text_of, time_of};
 use crate::provider::{ParsedBlock, ParsedRow};
@@ -414,15 +415,8 @@ fn usage(value: Option<&RawValue>, row: &mut Row) {
     // Of several iterations, the last one has the size of the window.
     let last = last_iteration(&usage);
     let window = last.as_ref().map_or(&usage, |(_, last)| last);
-    let sent = billed(window);
-    row.usage = Some(Usage {
-        input: sent.input,
-        cache_read: sent.cache_read,
-        cache_creation: sent.cache_written(),
-        cache_creation_1h: sent.cache_write_1h,
-        output: number(usage.output).unwrap_or_default(),
-        fast: equals(usage.speed, "fast"),
-    });
+    row.usage = Some(BilledTokens { output: number(usage.output).unwrap_or_default(), ..billed(window) });
+    row.flags.set(Flags::FAST, equals(usage.speed, "fast"));
     if let Some(tokens) = usage.details.and_then(|details| number(details.thinking)) {
         row.event.get_or_insert_with(|| Box::new(Event::ThinkingTokens(tokens)));
     }

@@ -7,7 +7,7 @@ use super::parse::{self, MessageFields, RowFields};
 use super::usage::Figures;
 use crate::model::{BlockKind, Event, Image, Key, Media, MediaFault, Refusal, Slot, ThinkingScope};
 use crate::provider::json::{
-    self, elements, equals, member, members, number, range_in, text, text_of, with_figures, with_values,
+    self, elements, equals, member, members, number, quoted, range_in, text, text_of, with_figures, with_values,
 };
 use crate::provider::{ForkedRow, MediaPlace, NewRow, Stub};
 use serde_json::value::RawValue;
@@ -158,8 +158,7 @@ fn with_name_and_input(element: &RawValue) -> Vec<u8> {
     let input = member(element, "input");
     if input.is_none_or(|input| !input.get().starts_with('{')) {
         // Some programs write the object as a text.
-        let inner =
-            text_of(input).filter(|text| serde_json::from_str::<&RawValue>(text).is_ok_and(|value| value.get().starts_with('{')));
+        let inner = text_of(input).filter(|text| json::is_object(text));
         let value = match (inner, input.map(RawValue::get)) {
             (Some(inner), _) => inner.into_owned(),
             (None, None | Some("null")) => "{}".to_owned(),
@@ -176,14 +175,10 @@ fn as_text(text: &str) -> Option<Vec<u8>> {
 
 /// Encodes a text as the value of a slot; `None` if the slot cannot hold it.
 pub(in crate::provider) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
-    let json = || serde_json::to_string(content).ok();
     match slot {
-        Slot::Content(_) if kind == BlockKind::ToolUse => {
-            let input: &RawValue = serde_json::from_str(content).ok()?;
-            input.get().starts_with('{').then(|| input.get().into())
-        }
-        Slot::Content(_) => Some(json()?.into_bytes()),
-        Slot::Element(_) => Some(format!(r#"{{"type":"text","text":{}}}"#, json()?).into_bytes()),
+        Slot::Content(_) if kind == BlockKind::ToolUse => json::document(content.as_bytes()).map(|input| input.get().into()),
+        Slot::Content(_) => Some(quoted(content)?.into_bytes()),
+        Slot::Element(_) => Some(format!(r#"{{"type":"text","text":{}}}"#, quoted(content)?).into_bytes()),
         _ => None,
     }
 }
@@ -340,7 +335,7 @@ pub(super) fn forked(row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
     if kind.starts_with("api-request") || kind == "queue-operation" {
         return None;
     }
-    let id = serde_json::to_string(fork.id).ok()?;
+    let id = quoted(fork.id)?;
     let names = members(whole).into_iter().filter(|(name, _)| matches!(&**name, "sessionId" | "session_id"));
     let edits = names.map(|(_, value)| (range_in(row, value), id.clone().into_bytes())).collect();
     Some(with_values(row, edits))
@@ -440,10 +435,6 @@ fn value_of(element: &RawValue, slot: Slot) -> Option<&RawValue> {
 
 fn message<'a>(fields: &RowFields<'a>) -> Option<MessageFields<'a>> {
     fields.message.and_then(|message| serde_json::from_str(message.get()).ok())
-}
-
-fn quoted(text: &str) -> Option<String> {
-    serde_json::to_string(text).ok()
 }
 
 /// Builds a row with the metadata of another one: session, directory, version and branch.

@@ -3,7 +3,7 @@
 use super::item::{Piece, Sort};
 use super::tool;
 use crate::model::{Block, BlockKind, Media, Role};
-use crate::provider::json::{elements, key_of, member, members, range_in, shown, text, text_of};
+use crate::provider::json::{elements, joined, key_of, member, members, range_in, shown, text, text_of};
 use crate::provider::{ParsedBlock, media, words};
 use crate::text::sentence::fenced_input;
 use serde_json::value::RawValue;
@@ -119,8 +119,8 @@ fn spoken<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
         let typed = prompt(&content);
         block.words = match typed {
             Some(typed) => {
-                let start = typed.as_ptr() as usize - content.as_ptr() as usize;
-                words::typed(&content, start, start + typed.len())
+                let place = range_in(content.as_bytes(), typed);
+                words::typed(&content, place.start, place.end)
             }
             None => words::prompt(&content),
         }
@@ -199,10 +199,6 @@ pub(super) fn other<'a>(element: &'a RawValue, media: &mut Media) -> Cow<'a, str
         Some("input_file" | "input_audio") => media::add_document(media, element),
         _ => media::unknown(media, element),
     }
-}
-
-fn joined(mut parts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
-    if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
 }
 
 /// Returns true if a result states that the user rejected the call: in the words of the client, not in an output.

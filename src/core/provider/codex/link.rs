@@ -1,7 +1,7 @@
 //! Derives from the order of the rows their parents, the responses that they form, and the usage and model of each response.
 
 use super::cut;
-use crate::model::{Block, Event, Flags, Key, Origin, Row, RowKind, Session, Usage, Vocabulary};
+use crate::model::{BilledTokens, Block, Event, Flags, Key, Origin, Row, RowKind, Session, Vocabulary};
 use crate::provider::words::OtherCalls;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -132,14 +132,14 @@ struct Response {
     open: bool,
     /// The model that the last state row named.
     model: Option<Box<str>>,
-    bill: Option<Usage>,
+    bill: Option<BilledTokens>,
     billed: Option<Key>,
     /// True once the turn has rows of the model, and once it has a new bill.
     answered: bool,
     counted: bool,
     bill_first: bool,
     /// The bill of the rows that follow, and its row.
-    ahead: Option<(Usage, usize)>,
+    ahead: Option<(BilledTokens, usize)>,
     /// True if the next row of the model begins another response.
     begins: bool,
 }
@@ -192,7 +192,7 @@ impl Response {
     }
 
     /// Takes a bill. The same figures again are the same bill, whatever was written in between.
-    fn bill(&mut self, session: &mut Session, index: usize, usage: Usage) {
+    fn bill(&mut self, session: &mut Session, index: usize, usage: BilledTokens) {
         let repeated = self.bill.replace(usage) == Some(usage);
         if !repeated && !std::mem::replace(&mut self.counted, true) {
             (self.bill_first, self.ahead) = (!self.answered, None);

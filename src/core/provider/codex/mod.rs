@@ -57,7 +57,9 @@ impl Format for Codex {
         unread_rows(line: &[u8]) -> Vec<usize> = parse::unread_rows(line);
         window(session: &Session) -> Window = window::window(session);
         messages(session: &Session, window: &Window) -> Vec<Message> = messages::messages(session, window);
+        calls_tell_answers() -> bool = true;
         scanner() -> Box<dyn Scanner> = Box::new(scan::Scan::default());
+        row_id(row: &[u8]) -> Option<Key> = parse::row_id(row);
         stub(row: &[u8]) -> Option<Stub> = write::stub(row);
         slot(row: &[u8], index: u32) -> Option<Slot> = write::slot(row, index);
         locate_slot(row: &[u8], slot: Slot) -> Option<Range<usize>> = write::locate(row, slot);
@@ -75,24 +77,11 @@ impl Format for Codex {
         link::link(session);
     }
 
-    fn calls_tell_answers(&self) -> bool {
-        true
-    }
-
     fn is_call(&self, bytes: &[u8]) -> bool {
         // `{"timestamp":…,"type":"response_item","payload":{"type":"function_call_output",…`
         let head = &bytes[..bytes.len().min(HEAD_BYTES)];
         let start = |place: usize| memchr::memrchr(b'"', &head[..place]);
         memchr::memmem::find_iter(head, b"_call").filter_map(start).any(|start| is_type(head, start))
-    }
-
-    fn row_id(&self, row: &[u8]) -> Option<Key> {
-        parse::row_id(row)
-    }
-
-    fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
-        let id = parse::row_id(row)?;
-        Some(format!("\"{id:?}\"").into_bytes())
     }
 
     fn keeps_offsets(&self, session: &Session) -> bool {
@@ -115,6 +104,7 @@ impl Client for Codex {
         roots_beside(path: &Path) -> Vec<PathBuf> = places::roots_beside(path);
         writer_lock(path: &Path) -> Option<WriterLock> = places::writer_lock(path);
         conventions() -> Conventions = conventions::conventions();
+        variables() -> Variables = Variables { home: "CODEX_HOME", api_base_url: "OPENAI_BASE_URL", session: None, project: None };
         api_base_url() -> &'static str = "https://api.openai.com/v1";
     }
 
@@ -136,10 +126,6 @@ impl Client for Codex {
         let full = full_window(window);
         Some(full * COMPACTS_FROM_PERCENT / 100).filter(|from| *from > 0 && *from < window.tokens)
     }
-
-    fn variables(&self) -> Variables {
-        Variables { home: "CODEX_HOME", api_base_url: "OPENAI_BASE_URL", session: None, project: None }
-    }
 }
 
 /// Returns the whole window of the model: the client reports its usable part, if that is a whole number of tokens.
@@ -155,12 +141,10 @@ impl Rewriter for Codex {
         note(new: &NewRow<'_>, _label: &str, content: &str) -> Option<Vec<u8>> = write::note(new, content);
         forked(row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> = write::forked(row, fork);
         follows_turn(row: &[u8]) -> bool = write::follows_turn(row);
+        restart(new: &NewRow<'_>, first: &[Rc<[u8]>], text: &str, last: &[Rc<[u8]>]) -> Option<Vec<u8>>
+            = write::restart(new, first, text, last);
         repeat(new: &NewRow<'_>, row: &[u8]) -> Option<Vec<u8>> = write::repeat(new, row);
         known_context(row: &[u8]) -> Option<KnownContext> = write::known_context(row);
-    }
-
-    fn restart(&self, new: &NewRow<'_>, first: &[Rc<[u8]>], text: &str, last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
-        write::restart(new, first, text, last)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::item::{self, Piece};
 use super::{content, cut, write};
-use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, Usage};
+use crate::model::{BilledTokens, Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind};
 use crate::provider::json::{self, elements, equals, fault, fields, key_of, member, number, range_in, text, text_of, time_of};
 use crate::provider::{ParsedBlock, ParsedRow, SentUnder};
 use serde_json::value::RawValue;
@@ -253,12 +253,12 @@ fn event(payload: &PayloadFields<'_>) -> Row {
     row
 }
 
-/// Parses the usage that the API billed for a call; its input figure includes cache reads, unlike that of [`Usage`].
-fn usage(value: &RawValue) -> Usage {
+/// Parses the usage that the API billed for a call; its input figure includes cache reads, unlike that of [`BilledTokens`].
+fn usage(value: &RawValue) -> BilledTokens {
     let figure = |name| number(member(value, name)).unwrap_or_default();
     let (input, cached) = (figure("input_tokens"), figure("cached_input_tokens"));
     let cache_read = cached.min(input);
-    Usage { input: input - cache_read, cache_read, output: figure("output_tokens"), ..Usage::default() }
+    BilledTokens { input: input - cache_read, cache_read, output: figure("output_tokens"), ..BilledTokens::default() }
 }
 
 #[cfg(test)]
@@ -299,7 +299,7 @@ mod tests {
         let row = row(
             r#""type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":90,"cached_input_tokens":60,"output_tokens":7},"model_context_window":258400}}"#,
         );
-        assert_eq!(row.usage, Some(Usage { input: 30, cache_read: 60, output: 7, ..Usage::default() }));
+        assert_eq!(row.usage, Some(BilledTokens { input: 30, cache_read: 60, output: 7, ..BilledTokens::default() }));
         assert_eq!(row.event.as_deref(), Some(&Event::Capacity(258_400)));
     }
 

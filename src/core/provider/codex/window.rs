@@ -120,6 +120,10 @@ mod tests {
         check(&rows(1), &["one", "sum", "four", "re four"], &[5, 6, 7]);
         check(&rows(2), &["one", "re one", "four", "re four"], &[2, 3, 4, 5, 6, 7]);
         check(&rows(9), &["four", "re four"], &[0, 1, 2, 3, 4, 5, 6, 7]);
+        // A digest of aperture has this form too, and begins no turn.
+        let mut digested = rows(1);
+        digested[4]["aperture"] = "id".into();
+        check(&digested, &["one", "sum", "four", "re four"], &[5, 6, 7]);
         // The client begins a turn, and takes a further prompt during it.
         let turns = |texts: &[&str]| -> Vec<Value> {
             let parts = texts.iter().flat_map(|text| match *text {

@@ -4,7 +4,9 @@ use super::content;
 use super::item::{ItemFields, Piece, Sort};
 use super::parse::{self, RowFields};
 use crate::model::{BlockKind, Key, Media, Slot};
-use crate::provider::json::{equals, is_true, member, number, range_in, text, text_of, with_figures, with_values};
+use crate::provider::json::{
+    equals, is_object, is_true, member, number, quoted, range_in, text, text_of, with_figures, with_values,
+};
 use crate::provider::rewriter::RECORD;
 use crate::provider::{ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, Stub};
 use serde_json::json;
@@ -37,10 +39,6 @@ pub(in crate::provider) fn slot_in(fields: &RowFields<'_>, index: u32) -> Option
 
 fn clients(value: &RawValue) -> bool {
     text(value).is_some_and(|text| content::is_clients(&text) && !content::is_result(&text))
-}
-
-fn is_object(content: &str) -> bool {
-    serde_json::from_str::<&RawValue>(content).is_ok_and(|value| value.get().starts_with('{'))
 }
 
 fn value<'a>(piece: &Piece<'a>, slot: Slot) -> Option<&'a RawValue> {
@@ -103,10 +101,6 @@ fn row(new: &NewRow<'_>, kind: &str, payload: &str) -> Option<Vec<u8>> {
     Some(row.into_bytes())
 }
 
-fn quoted(text: &str) -> Option<String> {
-    serde_json::to_string(text).ok()
-}
-
 /// Returns the item of a text in the user's name, as JSON.
 fn user_item(text: &str) -> Option<String> {
     Some(format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":{}}}]}}"#, quoted(text)?))
@@ -119,8 +113,7 @@ pub(super) fn forked(row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
         return Some(row.to_vec());
     }
     let payload = fields.payload?;
-    let id = serde_json::to_string(fork.id).ok()?;
-    let source = serde_json::to_string(fork.source).ok()?;
+    let [id, source] = [quoted(fork.id)?, quoted(fork.source)?];
     let values = [("id", &id), ("session_id", &id), ("forked_from_id", &source)];
     let known =
         |(name, text): &(&str, &String)| member(payload, name).map(|value| (range_in(row, value), text.as_bytes().to_vec()));
@@ -173,11 +166,16 @@ pub(super) fn replaceable<'a>(fields: &RowFields<'a>) -> Option<&'a RawValue> {
 
 /// Encodes a text as the value of a slot; `None` if the slot cannot hold it.
 pub(in crate::provider) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
-    let json = || serde_json::to_string(content).ok();
+    encode_as("input_text", slot, kind, content)
+}
+
+/// Encodes as [`encode`], with this type of a content block.
+pub(in crate::provider) fn encode_as(text_type: &str, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
+    let json = quoted(content)?;
     match slot {
         Slot::Content(_) if kind == BlockKind::ToolUse && !is_object(content) => None,
-        Slot::Content(_) | Slot::Input(_) => Some(json()?.into_bytes()),
-        Slot::Element(_) => Some(format!(r#"{{"type":"input_text","text":{}}}"#, json()?).into_bytes()),
+        Slot::Content(_) | Slot::Input(_) => Some(json.into_bytes()),
+        Slot::Element(_) => Some(format!(r#"{{"type":"{text_type}","text":{json}}}"#).into_bytes()),
         _ => None,
     }
 }

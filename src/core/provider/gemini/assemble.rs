@@ -2,9 +2,9 @@
 
 use super::parse;
 use crate::model::{BlockKind, Key};
-use crate::provider::json::{elements, fields, member, text_of};
+use crate::provider::Framing;
+use crate::provider::json::{self, elements, fields, member, text_of};
 use crate::provider::recorded::push;
-use crate::provider::{Framing, framing};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::value::RawValue;
 use std::ops::Range;
@@ -48,7 +48,7 @@ pub(super) fn assemble(parts: &[Vec<u8>]) -> Vec<u8> {
     let mut conversation = Conversation::default();
     let mut head: Option<&RawValue> = None;
     let mut title = None;
-    let records = match framing::document(file) {
+    let records = match json::document(file) {
         Some(_) => Vec::from([Range { start: 0, end: file.len() }]),
         None => Framing::Lines.rows(file),
     };

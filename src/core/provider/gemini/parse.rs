@@ -1,10 +1,10 @@
 //! Parses rows: what is known of a session, a message, or a mark of [`super::assemble`], each independently of the others.
 
-use crate::model::{BlockKind, Event, Key, Role, Row, RowKind, Usage};
+use crate::model::{BilledTokens, BlockKind, Event, Key, Role, Row, RowKind};
 use crate::provider::json::{self, elements, fields, is_true, key_of, member, number, text, text_of, time_of};
 use crate::provider::requests::chat::blocks::spoken;
 use crate::provider::requests::chat::tools;
-use crate::provider::{ParsedBlock, ParsedRow, media};
+use crate::provider::{ParsedBlock, ParsedRow, media, recorded};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -80,11 +80,7 @@ pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
         (Some("gemini"), ..) => of_model(&fields, id.as_deref()),
         (Some("info" | "error" | "warning"), ..) => ParsedRow::new(Row::new(RowKind::Record), Vec::new()),
         (None, Some(_), _) => ParsedRow::new(Row::new(RowKind::Boundary), Vec::new()),
-        (None, None, Some(left)) => {
-            let mut row = Row::new(RowKind::State);
-            row.event = number(Some(left)).map(|turns| Box::new(Event::RolledBack(turns as u32)));
-            ParsedRow::new(row, Vec::new())
-        }
+        (None, None, Some(left)) => recorded::left(left),
         (None, None, None) if fields.session.is_some() => session(&fields),
         _ => ParsedRow::new(Row::new(RowKind::Foreign), Vec::new()),
     };
@@ -230,12 +226,12 @@ fn call_of(call: &RawValue) -> ParsedBlock<'_> {
 }
 
 /// Parses the usage of a response. Its input has the cached part, and its output does not have the thinking.
-fn usage(tokens: &RawValue) -> Usage {
+fn usage(tokens: &RawValue) -> BilledTokens {
     let figure = |name| number(member(tokens, name)).unwrap_or_default();
     let sent = figure("input").saturating_add(figure("tool"));
     let cache_read = figure("cached").min(sent);
     let output = figure("output").saturating_add(figure("thoughts"));
-    Usage { input: sent - cache_read, cache_read, output, ..Usage::default() }
+    BilledTokens { input: sent - cache_read, cache_read, output, ..BilledTokens::default() }
 }
 
 #[cfg(test)]
@@ -287,7 +283,7 @@ mod tests {
     #[test]
     fn thinking_is_billed_as_output_and_the_cached_part_is_not_new_input() {
         let line = r#"{"type":"gemini","id":"a","tokens":{"input":90,"cached":60,"output":7,"thoughts":3,"tool":5}}"#;
-        let usage = Usage { input: 35, cache_read: 60, output: 10, ..Usage::default() };
+        let usage = BilledTokens { input: 35, cache_read: 60, output: 10, ..BilledTokens::default() };
         assert_eq!(parse(line.as_bytes()).row.usage, Some(usage));
     }
 }

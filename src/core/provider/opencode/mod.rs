@@ -78,6 +78,7 @@ impl Client for OpenCode {
         tested_version() -> &'static str = "1.18.33";
         resume_command(id: &str) -> String = format!("opencode --session {id}");
         instructions_file() -> Option<&'static str> = Some("AGENTS.md");
+        variables() -> Variables = Variables { home: "XDG_DATA_HOME", api_base_url: "", session: None, project: None };
         api_base_url() -> &'static str = "https://opencode.ai/zen/v1";
     }
 
@@ -118,10 +119,6 @@ impl Client for OpenCode {
             },
             ..Conventions::default()
         }
-    }
-
-    fn variables(&self) -> Variables {
-        Variables { home: "XDG_DATA_HOME", api_base_url: "", session: None, project: None }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Parses rows: a session, a message or the results of its tools, each independently of the others.
 
-use crate::model::{BlockKind, Event, Key, Media, Role, Row, RowKind, Usage};
+use crate::model::{BilledTokens, BlockKind, Event, Key, Media, Role, Row, RowKind};
 use crate::provider::json::{self, elements, fields, is_true, key_of, member, number, text_of};
 use crate::provider::requests::chat::blocks::spoken;
 use crate::provider::requests::chat::tools;
-use crate::provider::{ParsedBlock, ParsedRow, media, words};
+use crate::provider::{ParsedBlock, ParsedRow, media, recorded, words};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -84,11 +84,7 @@ pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
     let id = text_of(fields.id);
     let mut parsed = match (fields.info, fields.left) {
         (Some(info), _) => message(&fields, &serde_json::from_str(info.get()).unwrap_or_default(), id.as_deref()),
-        (None, Some(left)) => {
-            let mut row = Row::new(RowKind::State);
-            row.event = number(Some(left)).map(|turns| Box::new(Event::RolledBack(turns as u32)));
-            ParsedRow::new(row, Vec::new())
-        }
+        (None, Some(left)) => recorded::left(left),
         (None, None) if fields.directory.is_some() => session(&fields),
         (None, None) => ParsedRow::new(Row::new(RowKind::Foreign), Vec::new()),
     };
@@ -151,18 +147,18 @@ fn parts<'a>(fields: &RowFields<'a>) -> Vec<PartFields<'a>> {
 }
 
 /// Returns the usage and the cost of the response of a message: those of its last step, or else those of the message.
-fn bill(info: &MessageFields<'_>, parts: &[PartFields<'_>]) -> (Option<Usage>, Option<f64>) {
+fn bill(info: &MessageFields<'_>, parts: &[PartFields<'_>]) -> (Option<BilledTokens>, Option<f64>) {
     let step = parts.iter().rev().find(|part| part.tokens.is_some());
     let (tokens, cost) = step.map_or((info.tokens, info.cost), |step| (step.tokens, step.cost));
     let figure = |value: Option<&RawValue>, name: &str| number(value.and_then(|value| member(value, name))).unwrap_or_default();
     let usage = tokens.map(|tokens| {
         let cache = member(tokens, "cache");
-        Usage {
+        BilledTokens {
             input: figure(Some(tokens), "input"),
             cache_read: figure(cache, "read"),
-            cache_creation: figure(cache, "write"),
+            cache_write_5m: figure(cache, "write"),
             output: figure(Some(tokens), "output").saturating_add(figure(Some(tokens), "reasoning")),
-            ..Usage::default()
+            ..BilledTokens::default()
         }
     });
     // The client writes 0 for a model whose price it does not know, and for a subscription.

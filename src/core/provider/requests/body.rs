@@ -1,9 +1,9 @@
 //! The body of a request as it passes: the contents and the thinking of its elements, and where texts are added to it.
 
 use super::recompose::without;
-use super::{REQUESTS, RequestApi, RequestDocument, element};
+use super::{RequestApi, RequestDocument, element};
 use crate::model::{BlockKind, Counts, Key, RowKind, Slot};
-use crate::provider::{Framing, ProviderAdapter, json};
+use crate::provider::{ByteEdit, json};
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -13,13 +13,9 @@ use std::sync::{Arc, OnceLock};
 /// The tags around a reminder in the session files of Claude Code.
 pub const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
 
-/// A replacement of bytes of a body; an empty range is an insertion.
-pub type BodyEdit = (Range<usize>, Vec<u8>);
-
 /// The body of a request.
 pub struct RequestBody<'a> {
     pub(super) api: RequestApi,
-    pub(super) format: &'static dyn ProviderAdapter,
     pub(super) bytes: Cow<'a, [u8]>,
     /// The elements of its prompt, in the order of the document.
     pub elements: Vec<RequestElement>,
@@ -68,18 +64,18 @@ pub struct KnownElements(FxHashMap<Key, Arc<ElementContent>>);
 pub(super) const KNOWN: usize = 50_000;
 
 impl KnownElements {
-    fn content(&mut self, api: RequestApi, format: &dyn ProviderAdapter, row: &[u8]) -> Arc<ElementContent> {
+    fn content(&mut self, api: RequestApi, row: &[u8]) -> Arc<ElementContent> {
         if self.0.len() > KNOWN {
             self.0.clear();
         }
         let hash = Key::from_bytes(row);
-        self.0.entry(Key(hash.0 ^ api as u128)).or_insert_with(|| Arc::new(ElementContent::parse(api, format, row))).clone()
+        self.0.entry(Key(hash.0 ^ api as u128)).or_insert_with(|| Arc::new(ElementContent::parse(api, row))).clone()
     }
 }
 
 impl ElementContent {
-    pub(super) fn parse(api: RequestApi, format: &dyn ProviderAdapter, row: &[u8]) -> ElementContent {
-        let parsed = format.parse(row);
+    pub(super) fn parse(api: RequestApi, row: &[u8]) -> ElementContent {
+        let parsed = api.format().parse(row);
         let contents = parsed.blocks.iter().map(|block| (block.block.kind, Key::from_bytes(block.content.as_bytes())));
         ElementContent {
             kind: parsed.row.kind,
@@ -117,14 +113,13 @@ impl ElementContent {
 }
 
 impl<'a> RequestBody<'a> {
-    /// Parses a body; `None` if bodies of this API are not known, or an element is not valid JSON.
+    /// Parses a body; `None` if an element is not valid JSON.
     pub fn parse(api: RequestApi, document: &RequestDocument<'a>, known: &mut KnownElements) -> Option<RequestBody<'a>> {
-        let format = *REQUESTS.iter().find(|format| format.name() == api.format())?;
-        let Framing::Elements(names) = format.framing() else { return None };
+        let names = api.members();
         let mut rows = document.rows(names);
         rows.sort_unstable_by_key(|row| row.start);
         let element = |range: Range<usize>| {
-            let content = known.content(api, format, &document.bytes[range.clone()]);
+            let content = known.content(api, &document.bytes[range.clone()]);
             RequestElement { range, content }
         };
         let elements: Vec<RequestElement> = rows.into_iter().map(element).collect();
@@ -135,13 +130,13 @@ impl<'a> RequestBody<'a> {
         let list = list.unwrap_or_default();
         let place = |end: usize| elements.partition_point(|element| element.range.start < end);
         let conversation = place(list.start)..place(list.end);
-        Some(RequestBody { api, format, bytes: Cow::Borrowed(document.bytes), elements, conversation })
+        Some(RequestBody { api, bytes: Cow::Borrowed(document.bytes), elements, conversation })
     }
 
     /// Parses a body that has its bytes; `None` as [`RequestBody::parse`], or if it is not a JSON object.
     pub fn parse_owned(api: RequestApi, bytes: Vec<u8>, known: &mut KnownElements) -> Option<RequestBody<'a>> {
-        let RequestBody { format, elements, conversation, .. } = RequestBody::parse(api, &RequestDocument::new(&bytes)?, known)?;
-        Some(RequestBody { api, format, bytes: Cow::Owned(bytes), elements, conversation })
+        let RequestBody { elements, conversation, .. } = RequestBody::parse(api, &RequestDocument::new(&bytes)?, known)?;
+        Some(RequestBody { api, bytes: Cow::Owned(bytes), elements, conversation })
     }
 
     /// Returns the place of each content: its element, and its number there.
@@ -161,17 +156,17 @@ impl<'a> RequestBody<'a> {
 
     /// Returns the edit that replaces a content of an element by a text; `None` if it cannot be changed. `is_recorded` is true if the text
     /// is in the form in which the client records it.
-    pub fn replace(&self, element: usize, content: usize, text: &str, is_recorded: bool) -> Option<BodyEdit> {
+    pub fn replace(&self, element: usize, content: usize, text: &str, is_recorded: bool) -> Option<ByteEdit> {
         let RequestElement { range, content: parsed } = self.elements.get(element)?;
         let row = &self.bytes[range.clone()];
         let find = || {
-            let slot = self.format.slot(row, content as u32)?;
-            Some((slot, self.format.locate_slot(row, slot)?))
+            let slot = self.api.format().slot(row, content as u32)?;
+            Some((slot, self.api.format().locate_slot(row, slot)?))
         };
         let (slot, value) = parsed.places.get(content)?.get_or_init(find).clone()?;
         let sent = match parsed.recorded.get(content).and_then(Option::as_ref).filter(|_| is_recorded) {
             Some(Recorded { joined: Some(length), .. }) => {
-                let before = self.format.decode(&row[value.clone()]);
+                let before = self.api.format().decode(&row[value.clone()]);
                 let end = before.get(*length..)?;
                 let text = if end.starts_with(REMINDER_START) { text.trim() } else { text };
                 Cow::Owned([text, end].concat())
@@ -179,26 +174,26 @@ impl<'a> RequestBody<'a> {
             Some(Recorded { joined: None, .. }) => Cow::Borrowed(reminder_text(text)),
             None => Cow::Borrowed(text),
         };
-        let encoded = self.format.encode(slot, parsed.contents.get(content)?.0, &sent)?;
+        let encoded = self.api.format().encode(slot, parsed.contents.get(content)?.0, &sent)?;
         Some((range.start + value.start..range.start + value.end, encoded))
     }
 
     /// Returns the size of the words with which the client reminds the model of what it did not do in many answers.
     pub fn turn_reminder(&self) -> Option<Counts> {
-        self.format.turn_reminder()
+        self.api.format().turn_reminder()
     }
 
     /// Returns the words of the user in an element, or its texts if it has none.
     pub fn prompt(&self, element: usize) -> String {
         let Some(RequestElement { range, .. }) = self.elements.get(element) else { return String::new() };
-        let parsed = self.format.parse(&self.bytes[range.clone()]);
+        let parsed = self.api.format().parse(&self.bytes[range.clone()]);
         let blocks = || parsed.blocks.iter().filter(|parsed| parsed.block.kind == BlockKind::Text);
         let words: Vec<&str> = blocks().flat_map(|parsed| parsed.block.words_in(&parsed.content)).collect();
         if words.is_empty() { blocks().map(|parsed| &*parsed.content).collect::<Vec<_>>().join(" ") } else { words.join(" ") }
     }
 
     /// Returns the edits that remove thinking from an element. An element that consists of it keeps it: a message is not empty.
-    pub fn without_thinking(&self, element: usize, is_dropped: &dyn Fn(Key) -> bool) -> Vec<BodyEdit> {
+    pub fn without_thinking(&self, element: usize, is_dropped: &dyn Fn(Key) -> bool) -> Vec<ByteEdit> {
         let Some(RequestElement { range, content }) = self.elements.get(element) else { return Vec::new() };
         let place = |(part, _): &(Range<usize>, _)| range.start + part.start..range.start + part.end;
         let goes = |place: usize| content.parts[place].1.is_some_and(is_dropped);
@@ -206,24 +201,14 @@ impl<'a> RequestBody<'a> {
     }
 
     /// Returns the edits that add a text after an element: to the message itself, or as an element after it.
-    pub fn insert_after(&self, element: usize, text: &str) -> Option<Vec<BodyEdit>> {
+    pub fn insert_after(&self, element: usize, text: &str) -> Option<Vec<ByteEdit>> {
         let range = self.elements.get(element)?.range.clone();
         let quoted = serde_json::to_string(text).ok()?;
         let at = |place: usize| place..place;
         Some(match self.api {
             RequestApi::Messages => {
-                let message: &RawValue = serde_json::from_slice(&self.bytes[range]).ok()?;
-                let content = json::member(message, "content")?;
-                let place = json::range_in(&self.bytes, content);
                 let block = format!(r#"{{"type":"text","text":{quoted}}}"#);
-                match json::elements(content).last() {
-                    Some(last) => vec![(at(json::range_in(&self.bytes, last).end), format!(",{block}").into_bytes())],
-                    None if content.get().starts_with('"') => vec![
-                        (at(place.start), br#"[{"type":"text","text":"#.to_vec()),
-                        (at(place.end), format!("}},{block}]").into_bytes()),
-                    ],
-                    None => return None,
-                }
+                return self.with_blocks(element, self.part_ranges(element).last(), &block, true);
             }
             RequestApi::Chat => vec![(at(range.end), format!(r#",{{"role":"system","content":{quoted}}}"#).into_bytes())],
             RequestApi::Responses => {
@@ -301,14 +286,14 @@ pub(super) fn parts(api: RequestApi, row: &[u8]) -> Vec<(Range<usize>, Option<Ke
 
 #[cfg(test)]
 mod tests {
-    use super::super::EditedBody;
     use super::*;
+    use crate::provider::EditedBytes;
 
     const MESSAGES: &str = r#"{"system":"s","messages":[ {"role":"user","content":"ask"} ,{"role":"assistant","content":[
 {"type":"thinking","thinking":"","signature":"a"}, {"type":"text","text":"one"},{"type":"thinking","thinking":"","signature":"b"}]}],"x":1e400}"#;
 
-    fn text(body: &RequestBody<'_>, edits: Vec<BodyEdit>) -> String {
-        let bytes = EditedBody::new(body.bytes.len()).with(edits).bytes(&body.bytes);
+    fn text(body: &RequestBody<'_>, edits: Vec<ByteEdit>) -> String {
+        let bytes = EditedBytes::new(body.bytes.len()).with(edits).bytes(&body.bytes);
         let text = String::from_utf8(bytes).unwrap();
         serde_json::from_str::<&RawValue>(&text).unwrap();
         text

@@ -1,7 +1,8 @@
 //! The tool that a proxy adds to requests, and the calls of it that a client did not receive: where both are in a request.
 
-use super::{BodyEdit, RequestApi, RequestDocument};
+use super::{RequestApi, RequestDocument};
 use crate::model::Key;
+use crate::provider::ByteEdit;
 use crate::provider::json::{elements, equals, member, members, range_in, text_of};
 use rustc_hash::FxHashMap;
 use serde_json::json;
@@ -36,7 +37,7 @@ impl ToolDefinition {
 
     /// Returns the edit that adds the tool after all others; `None` if the request offers no tools of the client, has one of this name,
     /// lets the model only call a certain one, or if its answers cannot be continued.
-    pub fn offer(&self, api: RequestApi, document: &RequestDocument<'_>) -> Option<BodyEdit> {
+    pub fn offer(&self, api: RequestApi, document: &RequestDocument<'_>) -> Option<ByteEdit> {
         let tools = document.member("tools").filter(|tools| tools.get().starts_with('['))?;
         let listed = elements(tools);
         let is_function = |tool: &RawValue| equals(member(tool, "type"), "function");
@@ -68,8 +69,13 @@ impl ToolDefinition {
 
 /// Returns true if the model has not yet answered in a conversation.
 pub fn begins(document: &RequestDocument<'_>) -> bool {
-    let is_answer = |item: &RawValue| has_role(item, "assistant") || is_item(item, &["reasoning", "_call", "compaction"]);
+    let is_answer = |item: &RawValue| is_of_model(item) || is_item(item, &["compaction"]);
     !["messages", "input"].into_iter().any(|name| document.values(name).any(is_answer))
+}
+
+/// Returns true if the model wrote a message or an item.
+pub(super) fn is_of_model(item: &RawValue) -> bool {
+    has_role(item, "assistant") || is_item(item, &["reasoning", "_call"])
 }
 
 /// Returns the hash of the lasting part of a content block: its id, its signature or its text; `None` if it has none. `get` returns
@@ -193,7 +199,7 @@ pub fn call_result(api: RequestApi, id: &str, text: &str) -> String {
 
 /// Returns the edit of a body with which it continues after the model's answer. `answer` and `results` are the new content blocks of
 /// both messages, items or messages, as JSON.
-pub fn continuation(api: RequestApi, document: &RequestDocument<'_>, answer: &[String], results: &[String]) -> Option<BodyEdit> {
+pub fn continuation(api: RequestApi, document: &RequestDocument<'_>, answer: &[String], results: &[String]) -> Option<ByteEdit> {
     let name = if api == RequestApi::Responses { "input" } else { "messages" };
     let list = document.member(name).filter(|list| list.get().starts_with('['))?;
     let end = range_in(document.bytes, list).end - 1;
@@ -217,15 +223,15 @@ pub(super) fn has_role(message: &RawValue, role: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::EditedBody;
     use super::*;
+    use crate::provider::EditedBytes;
 
     const TOOL: ToolDefinition = ToolDefinition { name: "own", description: "It does.", input: "commands" };
     const OWN: &str = r#"{"type":"tool_use","id":"o1","name":"own","input":{}}"#;
     const RESULT: &str = r#"{"type":"tool_result","tool_use_id":"o1","content":"found"}"#;
 
-    fn edited(document: &RequestDocument<'_>, edit: BodyEdit) -> String {
-        let body = EditedBody::new(document.bytes.len()).with(vec![edit]);
+    fn edited(document: &RequestDocument<'_>, edit: ByteEdit) -> String {
+        let body = EditedBytes::new(document.bytes.len()).with(vec![edit]);
         String::from_utf8(body.bytes(document.bytes)).unwrap()
     }
 

@@ -75,7 +75,7 @@ pub(super) fn request<'a>(record: &'a RawValue, is_body: &dyn Fn(&RawValue) -> b
 }
 
 /// Returns the messages or items of the answer in a record; empty if it has none.
-pub(super) fn answer(record: &RawValue) -> Vec<&RawValue> {
+pub(in crate::provider) fn answer_in(record: &RawValue) -> Vec<&RawValue> {
     ANSWERS.iter().filter_map(|path| at(record, path)).map(messages).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
@@ -129,7 +129,7 @@ mod tests {
             (r#"{"response":{"output":[{"type":"reasoning"},{"type":"message"}]}}"#, 2),
             (r#"{"response":"text"}"#, 0),
         ] {
-            assert_eq!(answer(raw(record)).len(), expected, "{record}");
+            assert_eq!(answer_in(raw(record)).len(), expected, "{record}");
         }
     }
 }

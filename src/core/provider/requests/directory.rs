@@ -1,5 +1,6 @@
 //! The working directory that a client names in its requests.
 
+use super::calls::is_of_model;
 use super::document::RequestDocument;
 use crate::provider::json::{member, text_of};
 use serde_json::value::RawValue;
@@ -13,12 +14,6 @@ const MESSAGES: usize = 16;
 impl RequestDocument<'_> {
     /// Returns true if the model has not answered yet: no message of the conversation is its own.
     pub fn is_unanswered(&self) -> bool {
-        let is_of_model = |message: &RawValue| {
-            let role = text_of(member(message, "role"));
-            let kind = text_of(member(message, "type"));
-            role.is_some_and(|role| role == "assistant")
-                || kind.is_some_and(|kind| kind.ends_with("_call") || kind == "reasoning")
-        };
         self.elements(self.conversation()).len() <= MESSAGES && !self.values(self.conversation()).any(is_of_model)
     }
 

@@ -1,5 +1,8 @@
 //! The head of a request, without its credentials.
 
+use super::{MEDIA, REQUESTS};
+use crate::provider::{Framing, ProviderAdapter};
+
 /// The method, the target and the headers of a request.
 #[derive(Clone, Debug, Default)]
 pub struct RequestHead {
@@ -35,28 +38,29 @@ impl RequestHead {
     }
 }
 
-/// An API whose requests are sessions.
+/// An API whose requests are sessions, in the order of [`REQUESTS`] and [`MEDIA`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestApi {
     Messages,
-    Chat,
     Responses,
+    Chat,
 }
 
 impl RequestApi {
-    pub fn format(self) -> &'static str {
-        match self {
-            RequestApi::Messages => "anthropic-messages",
-            RequestApi::Chat => "openai-chat",
-            RequestApi::Responses => "openai-responses",
-        }
+    /// Returns the format of bodies.
+    pub fn format(self) -> &'static dyn ProviderAdapter {
+        REQUESTS[self as usize]
     }
 
     pub fn lines_format(self) -> &'static str {
-        match self {
-            RequestApi::Messages => "anthropic-lines",
-            RequestApi::Chat => "openai-chat-lines",
-            RequestApi::Responses => "openai-responses-lines",
+        MEDIA[self as usize].name()
+    }
+
+    /// Returns the members of a body that have the elements of the prompt.
+    pub(super) fn members(self) -> &'static [&'static str] {
+        match self.format().framing() {
+            Framing::Elements(names) | Framing::Record(names) => names,
+            Framing::Lines => &[],
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The session and the line of a request.
 
-use super::REQUESTS;
 use super::document::RequestDocument;
 use super::head::{RequestApi as Api, RequestHead};
 use crate::model::{BlockKind, Key};
@@ -103,9 +102,8 @@ fn hashed(api: Api, body: &RequestDocument<'_>) -> String {
 /// Returns the content of a message of the user without the texts that its client adds, which differ when a conversation is continued;
 /// `None` if it has nothing else.
 fn own_content(api: Api, content: &RawValue) -> Option<Cow<'_, str>> {
-    let format = REQUESTS.iter().find(|format| format.name() == api.format())?;
     let message = format!(r#"{{"role":"user","content":{}}}"#, content.get());
-    let blocks = format.parse(message.as_bytes()).blocks;
+    let blocks = api.format().parse(message.as_bytes()).blocks;
     let is_asked = |parsed: &&ParsedBlock<'_>| parsed.block.kind != BlockKind::Attachment;
     if blocks.iter().all(|parsed| is_asked(&parsed)) {
         return Some(Cow::Borrowed(content.get()));

@@ -1,8 +1,8 @@
 //! A body as lines: those of a conversation that grows begin with those of the request before.
 
-use super::{REQUESTS, RequestApi, RequestDocument, body_capacity};
+use super::{RequestApi, RequestDocument};
 use crate::provider::json::{self, elements, members, range_in};
-use crate::provider::{Framing, framing};
+use crate::provider::{body_capacity, framing};
 use serde_json::value::RawValue;
 use std::ops::Range;
 
@@ -12,13 +12,11 @@ const CACHE_MARK: &str = "cache_control";
 /// Returns the model and the elements of a body, each in a line: what is before the conversation comes first. The format is that of
 /// [`RequestApi::lines_format`].
 pub fn session_lines(api: RequestApi, body: &RequestDocument<'_>) -> Vec<u8> {
-    let format = REQUESTS.iter().find(|format| format.name() == api.format());
-    let Some(Framing::Elements(names)) = format.map(|format| format.framing()) else { return Vec::new() };
     let mut lines = Vec::with_capacity(body_capacity(body.bytes.len()));
     if let Some(model) = body.member(framing::MODEL) {
         lines.extend_from_slice(format!("\"{}\":{}\n", framing::MODEL, model.get()).as_bytes());
     }
-    for value in names.iter().filter_map(|name| body.member(name)) {
+    for value in api.members().iter().filter_map(|name| body.member(name)) {
         let rows = if value.get().starts_with('[') { elements(value) } else { vec![value] };
         for row in rows {
             let line = json::with_values(row.get().as_bytes(), marks(row));
@@ -47,7 +45,7 @@ fn mark(whole: &[u8], object: &RawValue) -> Option<Range<usize>> {
     let place = members.iter().position(|(name, _)| name == CACHE_MARK)?;
     let value = range_in(whole, members[place].1);
     if let Some((_, before)) = place.checked_sub(1).map(|before| &members[before]) {
-        return Some(range_in(whole, before).end..value.end);
+        return Some(range_in(whole, *before).end..value.end);
     }
     let start = range_in(whole, object).start + 1;
     let comma = memchr::memchr(b',', &whole[value.end..]).filter(|_| members.len() > 1);

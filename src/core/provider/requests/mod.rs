@@ -13,7 +13,6 @@ pub(super) mod chat;
 mod dialect;
 mod directory;
 mod document;
-mod edited;
 mod head;
 mod identity;
 mod lines;
@@ -29,7 +28,7 @@ mod tests;
 use super::words::OtherCalls;
 use super::{
     Billing, Client, Format, Framing, Message, ParsedBlock, ParsedRow, Part, ProviderAdapter, Rewriter, Source, Stub, Variables,
-    framing, json,
+    json,
 };
 use crate::model::{
     Block, BlockKind, Conventions, Counts, Fault, Flags, Key, Role, Row, RowKind, Session, Slot, Vocabulary, Window,
@@ -38,12 +37,12 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use body::{BodyEdit, KnownElements, REMINDER, RequestBody, RequestElement};
+pub use body::{KnownElements, REMINDER, RequestBody, RequestElement};
 pub(super) use calls::{BETWEEN_TEXTS, block_key, chat_call_key, chat_calls, chat_text, chat_text_key, item_key};
 pub use calls::{Occurrences, ToolDefinition, begins, call_result, continuation};
+pub(super) use dialect::answer_in;
 pub use directory::named_directory;
 pub use document::RequestDocument;
-pub use edited::{BodyPiece, EditedBody, body_capacity, returned_capacity};
 pub use head::{RequestApi, RequestHead};
 pub use identity::{RequestIdentity, identity, named_in_head};
 pub use lines::session_lines;
@@ -81,7 +80,7 @@ const INSTRUCTIONS: &str = "system_prompt";
 
 /// The part of a request format that differs from API to API. `element` is an element of the prompt, verbatim.
 trait Api: Sync {
-    /// Returns the name of the format of bodies, lines and logs.
+    /// Returns the names of the formats, one for each [`Medium`] in its order.
     fn names(&self) -> [&'static str; 3];
 
     /// Returns the client whose requests have this format.
@@ -119,24 +118,24 @@ struct Request<A>(A, Medium);
 
 impl<A: Api> ProviderAdapter for Request<A> {
     fn name(&self) -> &'static str {
-        let [body, lines, log] = self.0.names();
-        match self.1 {
-            Medium::Body => body,
-            Medium::Lines => lines,
-            Medium::Log => log,
-        }
+        self.0.names()[self.1 as usize]
     }
 }
 
 impl<A: Api> Format for Request<A> {
+    methods! {
+        calls_tell_answers() -> bool = true;
+        window(session: &Session) -> Window = window(session);
+    }
+
     fn recognizes(&self, head: &[u8]) -> bool {
         let is_body = |body: &RawValue| self.0.is_body(body);
-        let lines = || head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).map(framing::document);
+        let lines = || head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).map(json::document);
         let first = || lines().next().flatten();
         // Most messages would be taken by several APIs: the first one that would not decides.
         let decisive = || lines().flatten().find(|message| dialect::of_message(message).is_some()).or_else(first);
         match self.1 {
-            Medium::Body => framing::document(head).is_some_and(|body| is_body(body) && dialect::answer(body).is_empty()),
+            Medium::Body => json::document(head).is_some_and(|body| is_body(body) && answer_in(body).is_empty()),
             Medium::Lines => {
                 first().is_some_and(dialect::is_message) && decisive().is_some_and(|message| self.0.is_message(message))
             }
@@ -178,10 +177,6 @@ impl<A: Api> Format for Request<A> {
         session.vocabulary = model.map_or(session.vocabulary, |model| models::vocabulary(model, session.vocabulary));
     }
 
-    fn calls_tell_answers(&self) -> bool {
-        true
-    }
-
     fn vocabulary(&self, bytes: &[u8]) -> Vocabulary {
         let rows = match self.1 {
             Medium::Lines => Vec::new(),
@@ -193,11 +188,6 @@ impl<A: Api> Format for Request<A> {
 
     fn messages(&self, session: &Session, window: &Window) -> Vec<Message> {
         window.rows.iter().map(|row| message(session, *row)).collect()
-    }
-
-    fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
-        let id = self.parse(row).row.id?;
-        Some(format!("\"{id:?}\"").into_bytes())
     }
 
     fn stub(&self, row: &[u8]) -> Option<Stub> {
@@ -216,10 +206,6 @@ impl<A: Api> Format for Request<A> {
             Slot::String { path, .. } => json::string_at(row, path),
             _ => Some(json::range_in(row, self.0.value(element(row).ok()?, slot)?)),
         }
-    }
-
-    fn window(&self, session: &Session) -> Window {
-        window(session)
     }
 
     fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
@@ -264,10 +250,6 @@ fn is_body(body: &RawValue) -> bool {
 
 pub(super) fn request_in(record: &RawValue) -> Option<&RawValue> {
     dialect::request(record, &is_body)
-}
-
-pub(super) fn answer_in(record: &RawValue) -> Vec<&RawValue> {
-    dialect::answer(record)
 }
 
 /// Returns the row of the member that names the model. A gateway can prefix the name with that of a provider.

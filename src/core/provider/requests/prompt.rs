@@ -1,9 +1,8 @@
 //! The elements of a prompt as hashes, to compare a request with the one before it: a prompt cache lives on equal prefixes.
 
 use super::body::{ElementContent, KNOWN};
-use super::{REQUESTS, RequestApi, RequestDocument};
+use super::{RequestApi, RequestDocument};
 use crate::model::Key;
-use crate::provider::{Framing, ProviderAdapter};
 use rustc_hash::FxHashMap;
 
 /// The hashes of the elements of a prompt: instructions and tools, then the conversation. The marks of cache breakpoints, which move
@@ -16,13 +15,11 @@ pub struct PromptElements(Vec<Key>);
 pub struct KnownHashes(FxHashMap<Key, Key>);
 
 impl PromptElements {
-    /// Parses a body; `None` if bodies of this API are not known, or it is not one.
+    /// Parses a body; `None` if it is not a JSON object.
     pub fn parse(api: RequestApi, body: &[u8], known: &mut KnownHashes) -> Option<PromptElements> {
         let document = RequestDocument::new(body)?;
-        let format = *REQUESTS.iter().find(|format| format.name() == api.format())?;
-        let Framing::Elements(names) = format.framing() else { return None };
-        let elements = document.rows(names).into_iter();
-        Some(PromptElements(elements.map(|element| known.hash(api, format, &body[element])).collect()))
+        let elements = document.rows(api.members()).into_iter();
+        Some(PromptElements(elements.map(|element| known.hash(api, &body[element])).collect()))
     }
 
     /// Returns the place of the first element of an earlier prompt that this one does not have at that place; `None` if there is none.
@@ -32,13 +29,13 @@ impl PromptElements {
 }
 
 impl KnownHashes {
-    fn hash(&mut self, api: RequestApi, format: &dyn ProviderAdapter, bytes: &[u8]) -> Key {
+    fn hash(&mut self, api: RequestApi, bytes: &[u8]) -> Key {
         if self.0.len() > KNOWN {
             self.0.clear();
         }
         let raw = Key::from_bytes(bytes);
         *self.0.entry(Key(raw.0 ^ api as u128)).or_insert_with(|| {
-            let content = ElementContent::parse(api, format, bytes);
+            let content = ElementContent::parse(api, bytes);
             let contents = content.contents.iter().map(|(_, key)| *key);
             let keys: Vec<u8> = contents.chain(content.thinking()).flat_map(|key| key.0.to_be_bytes()).collect();
             if keys.is_empty() { raw } else { Key::from_bytes(&[&[content.kind as u8], &keys[..]].concat()) }

@@ -1,9 +1,9 @@
 //! Writes a body again with some of its contents and new texts among them.
 
 use super::body::{REMINDER, parts};
-use super::{BodyEdit, RequestApi, RequestBody};
+use super::{RequestApi, RequestBody};
 use crate::model::{BlockKind, Role, RowKind};
-use crate::provider::json;
+use crate::provider::{ByteEdit, json};
 use rustc_hash::FxHashSet;
 use serde_json::value::RawValue;
 use std::ops::Range;
@@ -49,8 +49,8 @@ impl RequestBody<'_> {
     /// Returns the text of a content; `None` if it is not a text that can be changed.
     pub fn text(&self, element: usize, content: usize) -> Option<String> {
         let row = &self.bytes[self.elements.get(element)?.range.clone()];
-        let slot = self.format.slot(row, content as u32)?;
-        Some(self.format.decode(&row[self.format.locate_slot(row, slot)?]))
+        let slot = self.api.format().slot(row, content as u32)?;
+        Some(self.api.format().decode(&row[self.api.format().locate_slot(row, slot)?]))
     }
 
     pub fn is_reminder(&self, element: usize, content: usize) -> bool {
@@ -67,7 +67,7 @@ impl RequestBody<'_> {
 
     /// Returns the edits that lead to these contents: those of the body in their order, and new texts among them. A message of which no
     /// content is left goes with its thinking. `None` if a body cannot have these contents.
-    pub fn recompose(&self, pieces: &[Piece]) -> Option<Vec<BodyEdit>> {
+    pub fn recompose(&self, pieces: &[Piece]) -> Option<Vec<ByteEdit>> {
         let places = || pieces.iter().filter_map(|piece| piece.place);
         if !places().is_sorted() {
             return None;
@@ -105,7 +105,7 @@ impl RequestBody<'_> {
     }
 
     /// Returns the edits that remove contents from an element that stays, each with the thinking before it.
-    fn shortened(&self, element: usize, kept: &FxHashSet<(usize, usize)>) -> Option<Vec<BodyEdit>> {
+    fn shortened(&self, element: usize, kept: &FxHashSet<(usize, usize)>) -> Option<Vec<ByteEdit>> {
         let contents = &self.elements[element].contents;
         let mut stays: Vec<bool> = (0..contents.len()).map(|content| kept.contains(&(element, content))).collect();
         for place in (0..contents.len()).rev().filter(|place| contents[*place].0 == BlockKind::Thinking) {
@@ -119,13 +119,13 @@ impl RequestBody<'_> {
     }
 
     /// Returns the bytes of each content block of a message; empty if it is one text.
-    fn part_ranges(&self, element: usize) -> Vec<Range<usize>> {
+    pub(super) fn part_ranges(&self, element: usize) -> Vec<Range<usize>> {
         let range = &self.elements[element].range;
         let parts = parts(self.api, &self.bytes[range.clone()]);
         parts.into_iter().map(|(part, _)| range.start + part.start..range.start + part.end).collect()
     }
 
-    fn filled(&self, gap: &Gap<'_>) -> Option<Vec<BodyEdit>> {
+    fn filled(&self, gap: &Gap<'_>) -> Option<Vec<ByteEdit>> {
         let of = |place: Option<(usize, usize)>| place.filter(|_| self.api == RequestApi::Messages);
         let (first, last) = (gap.texts.first()?.role, gap.texts.last()?.role);
         let same_role = |place: &(usize, usize), role| self.role(place.0) == role && role != Role::System;
@@ -149,11 +149,23 @@ impl RequestBody<'_> {
     }
 
     /// Returns the edits that add texts to a message, after or before one of its contents.
-    fn join(&self, element: usize, content: usize, texts: &[Piece], is_after: bool) -> Option<Vec<BodyEdit>> {
+    fn join(&self, element: usize, content: usize, texts: &[Piece], is_after: bool) -> Option<Vec<ByteEdit>> {
         let blocks = texts.iter().map(text_block).collect::<Option<Vec<_>>>()?.join(",");
-        let at = |place: usize, text: String| (place..place, text.into_bytes());
         let ranges = self.part_ranges(element);
-        if let Some(part) = ranges.get(content).filter(|_| ranges.len() == self.elements[element].contents.len()) {
+        let part = ranges.get(content).filter(|_| ranges.len() == self.elements[element].contents.len());
+        self.with_blocks(element, part, &blocks, is_after)
+    }
+
+    /// Returns the edits that add content blocks to a message, after or before one of its own, or the text that it is.
+    pub(super) fn with_blocks(
+        &self,
+        element: usize,
+        part: Option<&Range<usize>>,
+        blocks: &str,
+        is_after: bool,
+    ) -> Option<Vec<ByteEdit>> {
+        let at = |place: usize, text: String| (place..place, text.into_bytes());
+        if let Some(part) = part {
             return Some(vec![if is_after { at(part.end, format!(",{blocks}")) } else { at(part.start, format!("{blocks},")) }]);
         }
         let message: &RawValue = serde_json::from_slice(&self.bytes[self.elements[element].range.clone()]).ok()?;
@@ -166,7 +178,7 @@ impl RequestBody<'_> {
         Some(vec![at(place.start, open), at(place.end, close)])
     }
 
-    fn own(&self, gap: &Gap<'_>, texts: &[Piece]) -> Option<Vec<BodyEdit>> {
+    fn own(&self, gap: &Gap<'_>, texts: &[Piece]) -> Option<Vec<ByteEdit>> {
         if texts.is_empty() {
             return Some(Vec::new());
         }
@@ -216,7 +228,7 @@ fn gaps(pieces: &[Piece]) -> Vec<Gap<'_>> {
 }
 
 /// Returns the edits that remove elements of an array, each with a comma; `None` if no element would be left.
-pub(super) fn without(ranges: &[Range<usize>], goes: &dyn Fn(usize) -> bool) -> Option<Vec<BodyEdit>> {
+pub(super) fn without(ranges: &[Range<usize>], goes: &dyn Fn(usize) -> bool) -> Option<Vec<ByteEdit>> {
     let first = (0..ranges.len()).find(|place| !goes(*place))?;
     let mut edits = Vec::new();
     if first > 0 {

@@ -2,14 +2,15 @@
 
 use super::calls::{Occurrences, content, has_role, key_of_block, key_of_item};
 use super::restored_chat::restored_in_chat;
-use super::{BodyEdit, RequestApi, RequestDocument};
+use super::{RequestApi, RequestDocument};
 use crate::model::{Key, ReplyPart, WithheldReply};
+use crate::provider::ByteEdit;
 use crate::provider::json::{elements, equals, member, range_in};
 use serde_json::value::RawValue;
 use std::ops::Range;
 
 /// Returns the edits that put withheld calls and their results back into the conversation, and their number. Others are left out.
-pub fn restored(api: RequestApi, document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<BodyEdit>, usize) {
+pub fn restored(api: RequestApi, document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<ByteEdit>, usize) {
     match api {
         _ if replies.is_empty() => (Vec::new(), 0),
         RequestApi::Messages => restored_in_messages(document, replies),
@@ -19,7 +20,7 @@ pub fn restored(api: RequestApi, document: &RequestDocument<'_>, replies: &[With
 }
 
 /// Withheld calls precede the block that continues them, together with their results, or follow the block before them.
-fn restored_in_items(document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<BodyEdit>, usize) {
+fn restored_in_items(document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<ByteEdit>, usize) {
     let items: Vec<&RawValue> = document.values("input").collect();
     let mut seen = Occurrences::default();
     let keys: Vec<Option<Key>> = items.iter().map(|item| key_of_item(item).map(|key| seen.count(key))).collect();
@@ -48,12 +49,12 @@ fn restored_in_items(document: &RequestDocument<'_>, replies: &[WithheldReply]) 
 }
 
 /// Returns the edits that add elements to an array: those before each of its elements, and after the last one.
-pub(super) fn filled(bytes: &[u8], elements: &[&RawValue], gaps: &[Vec<&str>]) -> Vec<BodyEdit> {
+pub(super) fn filled(bytes: &[u8], elements: &[&RawValue], gaps: &[Vec<&str>]) -> Vec<ByteEdit> {
     let edit = |(place, added): (usize, &Vec<&str>)| {
         let added = added.join(",");
         Some(match (elements.get(place), elements.last()) {
-            (Some(element), _) => (range_in(bytes, element).start, format!("{added},")),
-            (None, Some(last)) => (range_in(bytes, last).end, format!(",{added}")),
+            (Some(element), _) => (range_in(bytes, *element).start, format!("{added},")),
+            (None, Some(last)) => (range_in(bytes, *last).end, format!(",{added}")),
             (None, None) => return None,
         })
     };
@@ -61,7 +62,7 @@ pub(super) fn filled(bytes: &[u8], elements: &[&RawValue], gaps: &[Vec<&str>]) -
     gaps.filter_map(edit).map(|(place, added)| (place..place, added.into_bytes())).collect()
 }
 
-fn restored_in_messages(document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<BodyEdit>, usize) {
+fn restored_in_messages(document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<ByteEdit>, usize) {
     let messages: Vec<&RawValue> = document.values("messages").collect();
     let mut seen = Occurrences::default();
     let mut left: Vec<&WithheldReply> = replies.iter().collect();
@@ -151,7 +152,7 @@ impl<'a, 'r> Answer<'a, 'r> {
         true
     }
 
-    fn edits(&self) -> Vec<BodyEdit> {
+    fn edits(&self) -> Vec<ByteEdit> {
         let (Some((first, _)), Some((last, _))) = (self.parts.first(), self.parts.last()) else { return Vec::new() };
         let text = |range: Range<usize>| String::from_utf8_lossy(&self.bytes[range]).into_owned();
         let (head, tail) = (text(self.range.start..first.start), text(last.end..self.range.end));
@@ -183,7 +184,7 @@ impl<'a, 'r> Answer<'a, 'r> {
 }
 
 /// Returns the edit that adds results to a message of the user, after those of the client and before everything else.
-fn with_results(bytes: &[u8], message: &RawValue, results: &str) -> Option<BodyEdit> {
+fn with_results(bytes: &[u8], message: &RawValue, results: &str) -> Option<ByteEdit> {
     let content = member(message, "content")?;
     let range = range_in(bytes, content);
     if content.get().starts_with('"') {
@@ -194,22 +195,22 @@ fn with_results(bytes: &[u8], message: &RawValue, results: &str) -> Option<BodyE
     let is_result = |part: &&&RawValue| equals(member(part, "type"), "tool_result");
     let insert = |place: usize, text: String| Some((place..place, text.into_bytes()));
     match (parts.iter().rfind(is_result), parts.first()) {
-        (Some(last), _) => insert(range_in(bytes, last).end, format!(",{results}")),
-        (None, Some(first)) => insert(range_in(bytes, first).start, format!("{results},")),
+        (Some(last), _) => insert(range_in(bytes, *last).end, format!(",{results}")),
+        (None, Some(first)) => insert(range_in(bytes, *first).start, format!("{results},")),
         (None, None) => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::EditedBody;
     use super::*;
+    use crate::provider::EditedBytes;
 
     const OWN: &str = r#"{"type":"tool_use","id":"o1","name":"own","input":{}}"#;
     const RESULT: &str = r#"{"type":"tool_result","tool_use_id":"o1","content":"found"}"#;
 
-    fn text(document: &RequestDocument<'_>, edits: Vec<BodyEdit>) -> String {
-        String::from_utf8(EditedBody::new(document.bytes.len()).with(edits).bytes(document.bytes)).unwrap()
+    fn text(document: &RequestDocument<'_>, edits: Vec<ByteEdit>) -> String {
+        String::from_utf8(EditedBytes::new(document.bytes.len()).with(edits).bytes(document.bytes)).unwrap()
     }
 
     fn passed(kind: &str, lasting: &str) -> ReplyPart {

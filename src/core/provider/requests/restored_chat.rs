@@ -1,22 +1,23 @@
 //! Withheld calls in a conversation of the Chat Completions API: put back between its messages, or among the calls of one.
 
+use super::RequestDocument;
 use super::calls::{BETWEEN_TEXTS, Occurrences, chat_calls, chat_keys, content, has_role};
 use super::restored::filled;
-use super::{BodyEdit, RequestDocument};
 use crate::model::{Key, ReplyPart, WithheldReply};
+use crate::provider::ByteEdit;
 use crate::provider::json::{member, range_in, text_of};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// A message that the client joined from several: the texts of the earlier ones are cut off, or nothing of it is left.
 enum Last {
-    Cut(Vec<BodyEdit>),
+    Cut(Vec<ByteEdit>),
     Empty,
 }
 
 /// Withheld calls are among the calls of the message that was continued by the client, and their results follow those of the client. If
 /// they were alone, their message and their results precede the message that continues them, whose text begins with that of theirs.
-pub(super) fn restored_in_chat(document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<BodyEdit>, usize) {
+pub(super) fn restored_in_chat(document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<ByteEdit>, usize) {
     let bytes = document.bytes;
     let messages: Vec<&RawValue> = document.values("messages").collect();
     let mut seen = Occurrences::default();
@@ -32,7 +33,7 @@ pub(super) fn restored_in_chat(document: &RequestDocument<'_>, replies: &[Withhe
             match last {
                 Last::Cut(cuts) => edits.extend(cuts),
                 Last::Empty => {
-                    edits.push((range_in(bytes, message), std::mem::take(&mut gaps[place]).join(",").into_bytes()));
+                    edits.push((range_in(bytes, *message), std::mem::take(&mut gaps[place]).join(",").into_bytes()));
                     continue;
                 }
             }
@@ -73,7 +74,7 @@ fn cut(bytes: &[u8], message: &RawValue, before: &[&WithheldReply]) -> Option<La
     }
     let earlier: Vec<Value> =
         before.iter().flat_map(|reply| withheld(reply)).map(|json| serde_json::from_str(json).unwrap_or_default()).collect();
-    let mut edits: Vec<BodyEdit> = Vec::new();
+    let mut edits: Vec<ByteEdit> = Vec::new();
     let whole = member(message, "content").filter(|content| content.get() != "null");
     let parts = content(message);
     // A list of parts has the text in its first one.
@@ -115,8 +116,9 @@ fn without(text: &str, messages: &[Value], name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{EditedBody, RequestApi, chat_call_key, chat_text_key, restored};
+    use super::super::{RequestApi, chat_call_key, chat_text_key, restored};
     use super::*;
+    use crate::provider::EditedBytes;
 
     const OWN: &str = r#"{"id":"o1","function":{"name":"own"}}"#;
     const RESULT: &str = r#"{"role":"tool","tool_call_id":"o1","content":"found"}"#;
@@ -140,7 +142,7 @@ mod tests {
         let body = format!(r#"{{"messages":[{}],"x":1e400}}"#, messages.join(","));
         let document = RequestDocument::new(body.as_bytes()).unwrap();
         let (edits, count) = restored(RequestApi::Chat, &document, replies);
-        let found = String::from_utf8(EditedBody::new(document.bytes.len()).with(edits).bytes(document.bytes)).unwrap();
+        let found = String::from_utf8(EditedBytes::new(document.bytes.len()).with(edits).bytes(document.bytes)).unwrap();
         assert_eq!(found, format!(r#"{{"messages":[{}],"x":1e400}}"#, expected.join(",")));
         assert_eq!(count == 0, messages == expected);
     }

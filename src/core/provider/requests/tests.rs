@@ -1,6 +1,7 @@
 //! Tests of the rows and blocks of request bodies.
 
 use super::*;
+use crate::provider::laws::session;
 
 const MESSAGES: &str = r#"{"messages":[
  {"role":"user","content":"begin"},
@@ -111,14 +112,7 @@ fn the_elements_of_a_request_are_rows() {
 
 #[test]
 fn a_chat_session_has_a_model_instructions_and_pairs() {
-    let mut segment = crate::model::Segment::default();
-    for (_, parsed) in rows(REQUESTS[2], CHAT) {
-        let row = segment.rows.len() as u32;
-        segment.blocks.extend(parsed.blocks.into_iter().map(|block| Block { row, ..block.block }));
-        segment.rows.push(parsed.row);
-    }
-    let mut session = Session::join("openai-chat", crate::provider::conventions(), "s".into(), vec![segment]);
-    REQUESTS[2].link(&mut session);
+    let mut session = session(REQUESTS[2], CHAT.as_bytes());
     let labels: Vec<&str> = session.blocks.iter().filter(|block| block.role == Role::System).map(|block| &*block.label).collect();
     assert_eq!(labels, [INSTRUCTIONS, INSTRUCTIONS, "system", TOOL, TOOL]);
     let answered = session.rows.iter().find(|row| row.kind == RowKind::Assistant).unwrap();

@@ -242,12 +242,7 @@ impl Chat {
         if self.id.is_string() {
             value["id"] = self.id.clone();
         }
-        let Some(figures) = value.get_mut("usage").and_then(Value::as_object_mut) else { return };
-        let figure = |name: &str| figures.get(name).and_then(Value::as_u64).unwrap_or_default();
-        let output = joint.output_before + figure("completion_tokens");
-        let total = figure("prompt_tokens") + output;
-        figures.insert("completion_tokens".to_owned(), output.into());
-        figures.insert("total_tokens".to_owned(), total.into());
+        joint.add_output(value, "prompt_tokens", "completion_tokens");
     }
 }
 

@@ -61,6 +61,17 @@ pub(super) struct Joint {
     pub first: Option<Key>,
 }
 
+impl Joint {
+    /// Gives the figures of a response the output of all, and their total the input of the last one.
+    pub fn add_output(&self, response: &mut Value, input: &str, output: &str) {
+        let Some(figures) = response.get_mut("usage").and_then(Value::as_object_mut) else { return };
+        let figure = |name: &str| figures.get(name).and_then(Value::as_u64).unwrap_or_default();
+        let [input, sum] = [figure(input), self.output_before + figure(output)];
+        figures.insert(output.to_owned(), sum.into());
+        figures.insert("total_tokens".to_owned(), (input + sum).into());
+    }
+}
+
 /// An event with JSON as its data.
 pub(super) struct Event {
     pub bytes: Vec<u8>,

@@ -164,13 +164,7 @@ impl Responses {
             response["id"] = self.id.clone();
         }
         response["output"] = self.passed.clone().into();
-        if let Some(figures) = response.get_mut("usage").and_then(Value::as_object_mut) {
-            let figure = |name: &str| figures.get(name).and_then(Value::as_u64).unwrap_or_default();
-            let output = joint.output_before + figure("output_tokens");
-            let total = figure("input_tokens") + output;
-            figures.insert("output_tokens".to_owned(), output.into());
-            figures.insert("total_tokens".to_owned(), total.into());
-        }
+        joint.add_output(response, "input_tokens", "output_tokens");
         end
     }
 }

@@ -1,13 +1,15 @@
 //! The API calls of a session: the billed tokens, and the blocks sent for the first time.
 
-use crate::model::{Event, Flags, Key, Row, RowKind, Session, Usage, WaitingPrompts};
+use crate::model::{BilledTokens, Event, Flags, Key, Row, RowKind, Session, WaitingPrompts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// The known facts of one API call.
 #[derive(Default)]
 pub(in crate::engine) struct Call {
-    pub(in crate::engine) usage: Usage,
+    pub(in crate::engine) usage: BilledTokens,
+    /// True if it was billed at the prices of the fast mode.
+    pub(in crate::engine) fast: bool,
     pub(super) finished: bool,
     pub(in crate::engine) model: String,
     /// Blocks that were sent with it for the first time.
@@ -86,7 +88,8 @@ pub(in crate::engine) fn calls(session: &Session) -> Vec<Call> {
             if let Some(call) = calls.last_mut() {
                 // Every row of a response repeats the input; the last one has the output.
                 if let Some(usage) = row.usage.filter(|usage| usage.sent() > 0) {
-                    call.usage = Usage { output: usage.output.max(call.usage.output), ..usage };
+                    call.usage = BilledTokens { output: usage.output.max(call.usage.output), ..usage };
+                    call.fast = row.flags.any(Flags::FAST);
                 }
                 call.finished |= row.finished;
                 if let Some(model) = &row.model {
@@ -142,7 +145,7 @@ fn ordered(session: &Session) -> Vec<(&Row, Range<usize>)> {
 /// Returns true if a row has the bill of a call: some clients give each row of a response a message id of its own, but the input of
 /// the next call is never the same.
 fn is_of(row: &Row, call: &Call) -> bool {
-    let input = |usage: Usage| (usage.input, usage.cache_read, usage.cache_creation);
+    let input = |usage: BilledTokens| (usage.input, usage.cache_read, usage.cache_written());
     row.usage.is_some_and(|usage| usage.sent() > 0 && input(usage) == input(call.usage))
 }
 
@@ -158,8 +161,13 @@ mod tests {
             let mut row = Row::new(*kind);
             (row.id, row.parent) = (Some(Key(number as u128 + 1)), (number > 0).then_some(Key(number as u128)));
             row.message = (*message > 0).then_some(Key(*message));
-            row.usage =
-                (*input > 0).then_some(Usage { input: 3, cache_read: *input, cache_creation: 7, output: 5, ..Usage::default() });
+            row.usage = (*input > 0).then_some(BilledTokens {
+                input: 3,
+                cache_read: *input,
+                cache_write_5m: 7,
+                output: 5,
+                ..BilledTokens::default()
+            });
             session.add(row, [Block::new(BlockKind::Text, Role::Assistant)]);
         }
         calls(&session).iter().map(|call| call.response.len()).collect()

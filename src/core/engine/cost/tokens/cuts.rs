@@ -89,7 +89,7 @@ fn estimated(session: &Session, rows: u32, window: &dyn Fn(&Session) -> Window) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Block, BlockKind, Key, Role, Row, Usage};
+    use crate::model::{BilledTokens, Block, BlockKind, Key, Role, Row};
 
     /// Returns a session from rows given as kind, identity, parent and, of a response, the billed input and the model. Each row has a block
     /// of 500 tokens.
@@ -99,7 +99,7 @@ mod tests {
             let mut row = Row::new(*kind);
             (row.id, row.parent) = (Some(Key(*id)), (*parent > 0).then_some(Key(*parent)));
             if *input > 0 {
-                row.usage = Some(Usage { input: *input, output: 500, ..Usage::default() });
+                row.usage = Some(BilledTokens { input: *input, output: 500, ..BilledTokens::default() });
                 (row.message, row.model, row.finished) = (Some(Key(*id)), Some((*model).into()), true);
             }
             let mut block = Block::new(BlockKind::Text, if *input > 0 { Role::Assistant } else { Role::User });

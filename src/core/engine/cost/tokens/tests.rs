@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Counts, Key, QueueChange, Row, Usage};
+use crate::model::{BilledTokens, Counts, Key, QueueChange, Row};
 
 /// Adds a row behind the row before it, with a block.
 fn add(session: &mut Session, row: Row, block: Option<Block>) {
@@ -14,7 +14,7 @@ fn block(kind: BlockKind, role: Role, o200k: u32) -> Option<Block> {
 
 /// Returns a row of the response with this bill.
 fn answer(input: u64, output: u64) -> Row {
-    let (message, usage) = (Some(Key(input.into())), Some(Usage { input, output, ..Usage::default() }));
+    let (message, usage) = (Some(Key(input.into())), Some(BilledTokens { input, output, ..BilledTokens::default() }));
     Row { message, usage, finished: true, model: Some("claude-opus-4-5".into()), ..Row::new(RowKind::Assistant) }
 }
 

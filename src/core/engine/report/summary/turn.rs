@@ -118,7 +118,7 @@ fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<
         let own = own_words(block, &content, reading.session.conventions);
         let own = own.map_or_else(|| format!("rejected {}", cut(&one_line(&label(block)), CALL_CHARACTERS)), str::to_owned);
         // A client can record answers as JSON.
-        let answers = serde_json::from_str(&own).map(|value| strings(&value)).unwrap_or_default();
+        let answers = serde_json::from_str(&own).map(strings).unwrap_or_default();
         let texts = if answers.is_empty() { vec![own] } else { answers };
         Some(texts.into_iter().map(|text| Part::new(&text, block.number)))
     });
@@ -467,7 +467,7 @@ mod tests {
     #[test]
     fn answers_are_the_texts_of_a_record() {
         let answers = serde_json::json!({"answers": {"shape": {"answers": ["round", "or oval"]}, "size": {"answers": [3]}}});
-        assert_eq!(strings(&answers), ["round", "or oval"]);
+        assert_eq!(strings(answers), ["round", "or oval"]);
     }
 
     #[test]

@@ -67,16 +67,9 @@ fn preserved(tree: &Tree<'_>, node: u32) -> Option<Preserved> {
     }
     let (head, tail) = segment.as_ref()?;
     let head = tree.find(*head)?;
-    let mut nodes = Vec::new();
-    let mut seen = FxHashSet::default();
-    let mut next = tree.find(*tail);
-    while let Some(node) = next.filter(|node| seen.insert(*node)) {
-        nodes.push(node);
-        if node == head {
-            nodes.reverse();
-            return Some(Preserved { nodes, anchor });
-        }
-        next = tree.parent(node);
-    }
-    None
+    let tail = tree.find(*tail)?;
+    let branch: Vec<u32> = std::iter::once(tail).chain(tree.above(tail)).collect();
+    let place = branch.iter().position(|node| *node == head)?;
+    let nodes = branch[..=place].iter().rev().copied().collect();
+    Some(Preserved { nodes, anchor })
 }

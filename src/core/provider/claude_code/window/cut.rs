@@ -50,23 +50,11 @@ fn predecessor(session: &Session, tree: &Tree<'_>, node: u32, seen: &[bool]) -> 
         !seen[*other as usize]
             && same_side(tree, *other, node)
             && !tree.view.flags(tree.row(*other)).any(Flags::SNAPSHOT)
-            && !descends(tree, *other, node)
+            && !tree.above(*other).any(|ancestor| ancestor == node)
     });
     let before = earlier.next()?;
     let of_session = |node: u32| session.origins.get(tree.facts(node).origin as usize).map(|origin| &origin.session);
     let time = |node: u32| tree.facts(node).timestamp;
     let is_certain = of_session(before) == of_session(node) && time(before).is_some() && time(before) <= time(node);
     is_certain.then_some(before)
-}
-
-fn descends(tree: &Tree<'_>, node: u32, ancestor: u32) -> bool {
-    let mut next = tree.parent(node);
-    for _ in 0..tree.nodes.len() {
-        match next {
-            Some(parent) if parent == ancestor => return true,
-            Some(parent) => next = tree.parent(parent),
-            None => return false,
-        }
-    }
-    false
 }

@@ -156,20 +156,16 @@ fn continues(tree: &Tree<'_>, last: u32, noted: u32, direct: bool, batch: bool) 
     let calls: Vec<Key> = caller.map(|caller| view.uses(tree.row(caller)).collect()).unwrap_or_default();
     let response = caller.filter(|_| !calls.is_empty()).and_then(|caller| view.response(tree.row(caller)));
     let caller = caller.filter(|_| !calls.is_empty());
-    let siblings: FxHashSet<u32> = caller
-        .zip(response)
-        .map(|(caller, response)| companions(tree, caller, response).into_iter().collect())
-        .unwrap_or_default();
+    let siblings: FxHashSet<u32> =
+        caller.zip(response).map(|(caller, response)| companions(tree, caller, response).collect()).unwrap_or_default();
     let shared = answered.iter().any(|call| calls.contains(call));
     let other = |node: u32| {
         let mut results = view.results(tree.row(node));
         shared && results.any(|call| calls.contains(&call) && if single { calls.len() > 1 } else { !answered.contains(&call) })
     };
-    let mut seen = FxHashSet::default();
     let mut below: Option<u32> = None;
     let mut near = false;
-    let mut next = Some(last);
-    while let Some(node) = next.filter(|node| seen.insert(*node)) {
+    for node in std::iter::once(last).chain(tree.above(last)) {
         if direct && node == noted {
             return true;
         }
@@ -191,7 +187,6 @@ fn continues(tree: &Tree<'_>, last: u32, noted: u32, direct: bool, batch: bool) 
             return true;
         }
         below = Some(node);
-        next = tree.parent(node);
     }
     false
 }
@@ -208,13 +203,12 @@ struct Batch {
 /// Returns the batch that a recorded leaf belongs to, over the passive rows behind it.
 fn batch_of(tree: &Tree<'_>, noted: u32) -> Batch {
     let view = tree.view;
-    let mut seen = FxHashSet::default();
+    let mut branch = std::iter::once(noted).chain(tree.above(noted)).peekable();
     let mut passive = None;
-    let mut cursor = Some(noted);
-    while let Some(node) = cursor.filter(|node| view.is_passive(tree.row(*node)) && seen.insert(*node)) {
+    while let Some(node) = branch.next_if(|node| view.is_passive(tree.row(*node))) {
         passive = Some(node);
-        cursor = tree.parent(node);
     }
+    let cursor = branch.next();
     match (cursor, passive) {
         (Some(node), _) if view.has_result(tree.row(node)) => {
             Batch { caller: tree.parent(node), answered: view.results(tree.row(node)).collect(), single: false }
@@ -232,13 +226,6 @@ fn batch_of(tree: &Tree<'_>, noted: u32) -> Batch {
 }
 
 /// Returns the nearest ancestors of a piece of a response that can be among its pieces, nearest first.
-fn companions(tree: &Tree<'_>, node: u32, response: Key) -> Vec<u32> {
-    let mut found = Vec::new();
-    let mut seen = FxHashSet::from_iter([node]);
-    let mut next = tree.parent(node);
-    while let Some(node) = next.filter(|node| tree.view.accompanies(tree.row(*node), Some(response)) && seen.insert(*node)) {
-        found.push(node);
-        next = tree.parent(node);
-    }
-    found
+fn companions(tree: &Tree<'_>, node: u32, response: Key) -> impl Iterator<Item = u32> {
+    tree.above(node).take_while(move |node| tree.view.accompanies(tree.row(*node), Some(response)))
 }

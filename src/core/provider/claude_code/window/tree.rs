@@ -1,6 +1,6 @@
 use super::view::View;
 use crate::model::{Event, Flags, Key, Row, RowKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The rows of a session as a tree, ordered by the first occurrence of their identities.
 pub(super) struct Tree<'a> {
@@ -93,6 +93,12 @@ impl<'a> Tree<'a> {
             Parent::Node(parent) if self.is_there(parent) => Some(parent),
             _ => None,
         }
+    }
+
+    /// Returns the ancestors of a node, nearest first, each once: parents can form a cycle.
+    pub fn above(&self, node: u32) -> impl Iterator<Item = u32> {
+        let mut seen = FxHashSet::from_iter([node]);
+        std::iter::successors(self.parent(node), |node| self.parent(*node)).take_while(move |node| seen.insert(*node))
     }
 
     /// Returns true if a node names a parent, even a missing or unusable one.

@@ -8,11 +8,11 @@ pub(in crate::provider) mod tools;
 use super::dialect::{self, Dialect};
 use super::{Api, INSTRUCTIONS, tool};
 use crate::model::{BlockKind, Key, Media, RowKind, Session, Slot};
-use crate::provider::codex::link;
-use crate::provider::json::text;
+use crate::provider::codex::{link, write};
+use crate::provider::json::{is_object, text};
 use crate::provider::{Client, ParsedRow};
 use blocks::{OLD_CALL, OLD_OUTPUT};
-use pieces::{Piece, Sort, is_object};
+use pieces::{Piece, Sort};
 use serde_json::value::RawValue;
 
 /// Requests to the OpenAI Chat Completions API.
@@ -64,15 +64,9 @@ impl Api for Chat {
     }
 
     fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
-        let json = serde_json::to_string(content).ok()?;
-        match slot {
-            Slot::Content(_) if kind == BlockKind::ToolUse && !is_object(content) => None,
-            // Beside calls an empty text is not a block.
-            Slot::Content(_) if kind == BlockKind::Text && content.is_empty() => None,
-            Slot::Content(_) | Slot::Input(_) => Some(json.into_bytes()),
-            Slot::Element(_) => Some(format!(r#"{{"type":"text","text":{json}}}"#).into_bytes()),
-            _ => None,
-        }
+        // Beside calls an empty text is not a block.
+        let is_block = !content.is_empty() || kind != BlockKind::Text || !matches!(slot, Slot::Content(_));
+        write::encode_as("text", slot, kind, content).filter(|_| is_block)
     }
 
     fn decode(&self, value: &[u8]) -> String {

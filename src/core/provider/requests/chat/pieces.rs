@@ -1,7 +1,7 @@
 //! The pieces of a message, which are its blocks. Parsing and writing both number blocks by [`pieces`].
 
 use crate::model::Media;
-use crate::provider::json::{elements, fields, member, text, text_of};
+use crate::provider::json::{elements, fields, joined, member, text, text_of};
 use crate::provider::media;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -119,10 +119,6 @@ impl<'a> Piece<'a> {
     }
 }
 
-pub(super) fn is_object(content: &str) -> bool {
-    serde_json::from_str::<&RawValue>(content).is_ok_and(|value| value.get().starts_with('{'))
-}
-
 /// Returns the text of an output: a string, or its parts joined by line feeds; images and documents are added to `media`.
 pub(super) fn output<'a>(value: &'a RawValue, media: &mut Media) -> Cow<'a, str> {
     if let Some(text) = text(value) {
@@ -131,15 +127,12 @@ pub(super) fn output<'a>(value: &'a RawValue, media: &mut Media) -> Cow<'a, str>
     if !value.get().starts_with('[') {
         return Cow::Borrowed(if value.get() == "null" { "" } else { value.get() });
     }
-    let mut parts: Vec<_> = elements(value)
-        .into_iter()
-        .map(|element| match text_of(member(element, "type")).as_deref() {
-            Some("image_url") => media::add_image(media, image_url(element)),
-            Some("input_audio" | "file") => media::add_document(media, element),
-            _ => text_of(member(element, "text")).unwrap_or_else(|| media::unknown(media, element)),
-        })
-        .collect();
-    if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
+    let parts = elements(value).into_iter().map(|element| match text_of(member(element, "type")).as_deref() {
+        Some("image_url") => media::add_image(media, image_url(element)),
+        Some("input_audio" | "file") => media::add_document(media, element),
+        _ => text_of(member(element, "text")).unwrap_or_else(|| media::unknown(media, element)),
+    });
+    joined(parts.collect())
 }
 
 pub(super) fn image_url(element: &RawValue) -> Option<&RawValue> {

@@ -1,6 +1,5 @@
-//! A body after edits, without a copy of the bytes that stay.
+//! Bytes after edits, without a copy of those that stay.
 
-use super::BodyEdit;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,53 +19,63 @@ pub fn returned_capacity(length: usize) -> usize {
     length.max(RETURNED)
 }
 
-/// A body after edits: pieces of the bytes that were received, and new ones.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EditedBody(Vec<BodyPiece>);
+/// A replacement of bytes; an empty range is an insertion.
+pub type ByteEdit = (Range<usize>, Vec<u8>);
 
-/// A piece of a body after edits.
+/// Bytes after edits: pieces of those before, and new ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BodyPiece {
-    Received(Range<usize>),
+pub struct EditedBytes(Vec<BytePiece>);
+
+/// A piece of bytes after edits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BytePiece {
+    /// A part of the bytes before the first edit.
+    Base(Range<usize>),
     /// A part of new bytes.
     New(Arc<Vec<u8>>, Range<usize>),
 }
 
-impl BodyPiece {
-    pub fn bytes<'a>(&'a self, received: &'a [u8]) -> &'a [u8] {
+impl BytePiece {
+    pub fn bytes<'a>(&'a self, base: &'a [u8]) -> &'a [u8] {
         match self {
-            BodyPiece::Received(range) => &received[range.clone()],
-            BodyPiece::New(bytes, range) => &bytes[range.clone()],
+            BytePiece::Base(range) => &base[range.clone()],
+            BytePiece::New(bytes, range) => &bytes[range.clone()],
         }
     }
 
     fn len(&self) -> usize {
-        let (BodyPiece::Received(range) | BodyPiece::New(_, range)) = self;
+        let (BytePiece::Base(range) | BytePiece::New(_, range)) = self;
         range.len()
     }
 
     /// Divides the piece after a number of its bytes.
-    fn split(self, at: usize) -> [BodyPiece; 2] {
+    fn split(self, at: usize) -> [BytePiece; 2] {
         let divide = |Range { start, end }| [start..start + at, start + at..end];
         match self {
-            BodyPiece::Received(range) => divide(range).map(BodyPiece::Received),
-            BodyPiece::New(bytes, range) => divide(range).map(|range| BodyPiece::New(bytes.clone(), range)),
+            BytePiece::Base(range) => divide(range).map(BytePiece::Base),
+            BytePiece::New(bytes, range) => divide(range).map(|range| BytePiece::New(bytes.clone(), range)),
         }
     }
 }
 
-impl EditedBody {
-    pub fn new(length: usize) -> EditedBody {
-        EditedBody(vec![BodyPiece::Received(0..length)])
+impl EditedBytes {
+    pub fn new(length: usize) -> EditedBytes {
+        EditedBytes(vec![BytePiece::Base(0..length)])
     }
 
-    /// Returns the body after further edits, whose ranges are those of the body as it is now. They do not overlap.
-    pub fn with(self, mut edits: Vec<BodyEdit>) -> EditedBody {
+    /// Returns the bytes after further edits, whose ranges are those of the bytes as they are now. They do not overlap.
+    pub fn with(mut self, mut edits: Vec<ByteEdit>) -> EditedBytes {
         edits.sort_by_key(|(range, _)| (range.start, range.end));
-        let mut rest = self.0.into_iter();
+        self.replace(edits);
+        self
+    }
+
+    /// Makes further edits, in their order. Returns false if one is not within the bytes, or not after the one before.
+    pub fn replace(&mut self, edits: Vec<ByteEdit>) -> bool {
+        let mut rest = std::mem::take(&mut self.0).into_iter();
         let mut next = rest.next();
-        // Takes pieces up to a number of bytes, and passes them to `to`.
-        let mut take = |mut count: usize, to: &mut dyn FnMut(BodyPiece)| {
+        // Takes pieces up to a number of bytes, and passes them to `to`. Returns false if there are fewer bytes.
+        let mut take = |mut count: usize, to: &mut dyn FnMut(BytePiece)| {
             while let Some(piece) = next.take_if(|_| count > 0) {
                 let [taken, left] = if piece.len() > count { piece.split(count).map(Some) } else { [Some(piece), None] };
                 next = left.or_else(|| rest.next());
@@ -75,28 +84,41 @@ impl EditedBody {
                     to(taken);
                 }
             }
+            count == 0
         };
-        let (mut pieces, mut at) = (Vec::new(), 0);
+        let mut at = 0;
         for (range, new) in edits {
-            take(range.start - at, &mut |piece| pieces.push(piece));
-            take(range.len(), &mut drop);
+            let keeps = |kept| take(kept, &mut |piece| self.0.push(piece)) && take(range.len(), &mut drop);
+            if !range.start.checked_sub(at).is_some_and(keeps) {
+                return false;
+            }
             if !new.is_empty() {
                 let whole = 0..new.len();
-                pieces.push(BodyPiece::New(Arc::new(new), whole));
+                self.0.push(BytePiece::New(Arc::new(new), whole));
             }
             at = range.end;
         }
-        take(usize::MAX, &mut |piece| pieces.push(piece));
-        EditedBody(pieces)
+        take(usize::MAX, &mut |piece| self.0.push(piece));
+        true
+    }
+
+    pub fn pieces(&self) -> &[BytePiece] {
+        &self.0
+    }
+
+    /// Returns the piece with the byte at an offset, and the offset in it; `None` if the offset is past the end.
+    pub fn piece_at(&self, mut offset: usize) -> Option<(&BytePiece, usize)> {
+        let piece = self.0.iter().find(|piece| {
+            let is_here = offset < piece.len();
+            offset -= if is_here { 0 } else { piece.len() };
+            is_here
+        });
+        piece.map(|piece| (piece, offset))
     }
 
     #[expect(clippy::len_without_is_empty, reason = "a body is an object")]
     pub fn len(&self) -> usize {
-        self.0.iter().map(BodyPiece::len).sum()
-    }
-
-    pub fn into_pieces(self) -> impl Iterator<Item = BodyPiece> {
-        self.0.into_iter()
+        self.0.iter().map(BytePiece::len).sum()
     }
 
     pub fn bytes(&self, received: &[u8]) -> Vec<u8> {
@@ -108,10 +130,10 @@ impl EditedBody {
     /// Returns true if the bytes are those that were received.
     pub fn is_as_received(&self, received: &[u8]) -> bool {
         let mut at = 0;
-        let is_here = |piece: &BodyPiece| {
+        let is_here = |piece: &BytePiece| {
             let place = at..at + piece.len();
             at = place.end;
-            matches!(piece, BodyPiece::Received(range) if *range == place) || received.get(place) == Some(piece.bytes(received))
+            matches!(piece, BytePiece::Base(range) if *range == place) || received.get(place) == Some(piece.bytes(received))
         };
         self.0.iter().all(is_here) && at == received.len()
     }
@@ -121,14 +143,14 @@ impl EditedBody {
 mod tests {
     use super::*;
 
-    fn edit(range: Range<usize>, new: &str) -> BodyEdit {
+    fn edit(range: Range<usize>, new: &str) -> ByteEdit {
         (range, new.as_bytes().to_vec())
     }
 
-    fn text(body: &EditedBody, received: &str) -> String {
+    fn text(body: &EditedBytes, received: &str) -> String {
         let bytes = body.bytes(received.as_bytes());
         assert_eq!(body.len(), bytes.len());
-        let pieces: Vec<u8> = body.clone().into_pieces().flat_map(|piece| piece.bytes(received.as_bytes()).to_vec()).collect();
+        let pieces: Vec<u8> = body.pieces().iter().flat_map(|piece| piece.bytes(received.as_bytes()).to_vec()).collect();
         assert_eq!(pieces, bytes);
         assert_eq!(body.is_as_received(received.as_bytes()), bytes == received.as_bytes());
         String::from_utf8(bytes).unwrap()
@@ -137,7 +159,7 @@ mod tests {
     #[test]
     fn later_edits_have_the_ranges_of_the_edited_body() {
         let received = "0123456789";
-        let body = EditedBody::new(received.len());
+        let body = EditedBytes::new(received.len());
         assert_eq!(text(&body, received), received);
         let body = body.with(vec![edit(8..10, "END"), edit(2..4, "abcd"), edit(6..6, "+")]);
         assert_eq!(text(&body, received), "01abcd45+67END");
@@ -151,7 +173,7 @@ mod tests {
     #[test]
     fn equal_bytes_are_as_received_whatever_was_edited() {
         let received = "aabb";
-        let body = EditedBody::new(4);
+        let body = EditedBytes::new(4);
         assert_eq!(text(&body.clone().with(vec![edit(0..1, "a")]), received), received);
         assert_eq!(text(&body.clone().with(vec![edit(0..1, ""), edit(2..2, "a")]), received), received);
         assert_eq!(text(&body.clone().with(vec![edit(0..1, "b")]), received), "babb");
