@@ -7,7 +7,6 @@ pub use report::{KeepForgetReport, KeepListReport, KeepReport, KeepRestoreReport
 pub use status::{KeepStatusReport, SOON_DAYS, expiring_in, report as status_report};
 
 use crate::app::{CommandError, Env, ErrorKind, misuse, next_step, refusal};
-use crate::commands::change::pipeline::expect_changeable;
 use crate::fsio::Identity;
 use crate::model::{Address, request_id};
 use crate::text::shell::quoted_word;
@@ -99,7 +98,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                 }
                 None => {
                     let to_file = format!("to write it to a file: aperture keep restore {} --to FILE", quoted_word(session));
-                    expect_changeable(env, &found, false).map_err(|error| error.hint(&to_file))?;
+                    if found.provider.read_only().is_some() {
+                        let agent = found.provider.agent();
+                        return Err(refusal!("a session of {agent} is not restored in its place").hint(to_file));
+                    }
                     let _lock = lock(env)?;
                     let restoration = copies.restoration(&found, *older, *force);
                     let is_replacing =

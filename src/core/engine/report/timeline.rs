@@ -101,9 +101,9 @@ pub fn timeline(session: &Session, prices: &Prices) -> Vec<TimelineRequest> {
         let billed = BilledTokens { output: output_tokens.round(), ..usage };
         let dollars = prices.for_model(&call.model).and_then(|price| price.bill(&billed, call.fast));
         compacted |= call.compacted;
-        let after_compaction = compacted;
         // The mark is at a request with a bill.
-        compacted &= sent == 0;
+        let after_compaction = compacted && sent > 0;
+        compacted &= !after_compaction;
         let rest = (sent as f64 - kinds.of_blocks().value).max(0.0);
         let rows = call.response.iter().map(|place| &session.rows[session.blocks[*place].row as usize]);
         let numbers = |places: &[usize]| places.iter().map(|place| session.blocks[*place].number).collect();
