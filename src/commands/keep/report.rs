@@ -64,7 +64,8 @@ impl Report for KeepReport {
             let share = if size > 0 { format!(", {} of their size", percent(kept as f64 / size as f64)) } else { String::new() };
             let what = plural(copied, "file");
             let changed = plural(count, "changed session");
-            let all = plural(self.sessions.iter().filter(|session| session.copied + session.unchanged > 0).count(), "session");
+            let is_kept = |session: &&KeptSession| session.failures.is_empty() && session.copied + session.unchanged > 0;
+            let all = plural(self.sessions.iter().filter(is_kept).count(), "session");
             text.push_str(&format!("copied {what} of {changed}; kept: {all} in {}{share}\n", bytes(kept)));
         }
         for failure in self.sessions.iter().flat_map(|session| &session.failures) {
@@ -206,5 +207,21 @@ impl Report for KeepForgetReport {
             true => format!("deleted {what}\n"),
             false => format!("would delete {what}\n{rest}\nnothing was deleted: this is a dry run; to delete: --yes\n"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_of_which_a_file_failed_is_not_kept() {
+        let whole = KeptSession { copied: 1, ..KeptSession::default() };
+        let part = KeptSession { copied: 2, failures: vec!["s.jsonl: the disk is full".to_owned()], ..KeptSession::default() };
+        let report = KeepReport { sessions: vec![whole, part], ..KeepReport::default() };
+        let style = Style { color: false, width: 80, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC };
+        let text = report.text(&style);
+        assert!(text.starts_with("copied 3 files of 2 changed sessions; kept: 1 session in "), "{text}");
+        assert!(text.ends_with("not copied: s.jsonl: the disk is full\n"), "{text}");
     }
 }
