@@ -82,7 +82,7 @@ pub struct Scanner<'a> {
     at: usize,
 }
 
-/// Named values of an object, which [`skimmed`] declares.
+/// Named values of an object, which `skimmed!` declares.
 pub trait Skim<'a>: Sized {
     /// Reads the values of the next object; `None` if the bytes are anything else.
     fn skim(scanner: &mut Scanner<'a>) -> Option<Self>;
