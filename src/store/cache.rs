@@ -14,7 +14,7 @@ use std::time::Duration;
 pub const CACHE_FILE: &str = "cache.db";
 
 /// Version of the cached data; increased with any change of its meaning. A cache of another version is emptied.
-const FORMAT: i32 = 66;
+const FORMAT: i32 = 67;
 /// Values are large and read as a whole: large pages need fewer reads.
 const FORM: Form = Form {
     file: CACHE_FILE,

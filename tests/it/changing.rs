@@ -1,8 +1,10 @@
 //! Tests of the commands that change a session: their output, and their common properties.
 
+use crate::rows::Rows;
 use crate::sandbox::{Sandbox, all_or, contents_below, directory_in, files_ending, homes, sample, snapshot, words};
 use aperture::engine::{self, marker};
 use expect_test::expect;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -624,6 +626,65 @@ fn every_way_to_a_level_ends_the_same() {
     }
     sandbox.done("restore original");
     assert!(bytes(&sandbox) == original);
+}
+
+/// Lines of some length that begin with a word.
+fn lines_of(word: &str, lines: usize) -> String {
+    (0..lines).map(|line| format!("{word} line {line} of the output of a build that says nothing\n")).collect()
+}
+
+#[test]
+fn the_text_that_a_block_was_given_is_the_one_that_gets_shorter_and_comes_back() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let file = sandbox.first_session();
+    let given = lines_of("error: GIVEN", 60);
+    sandbox.given(&["update", "16", "-"], &given);
+    let updated = bytes(&sandbox);
+    sandbox.done("compress 16 --level trimmed");
+    assert!(sandbox.done("show 16").contains("GIVEN"));
+    sandbox.done("expand 16");
+    assert!(bytes(&sandbox) == updated);
+    sandbox.done("compress 16 --level minimal");
+    sandbox.done("undo");
+    // Another program changes the text afterwards.
+    let changed = fs::read_to_string(&file).unwrap().replace("GIVEN", "OTHER");
+    fs::write(&file, &changed).unwrap();
+    sandbox.done("compress 16 --level trimmed");
+    assert!(sandbox.done("show 16").contains("OTHER") && !fs::read_to_string(&file).unwrap().contains("GIVEN"));
+    sandbox.done("expand 16");
+    assert_eq!(fs::read_to_string(&file).unwrap(), changed);
+    // An undone change of the text takes the earlier one back, also as the original of the shortened form.
+    let sandbox = Sandbox::of("tools-and-spill");
+    let original = bytes(&sandbox);
+    for line in ["compress 16 --level trimmed", "update 16 short", "compress 16", "undo", "undo", "expand 16"] {
+        sandbox.enter(line);
+    }
+    assert!(bytes(&sandbox) == original);
+}
+
+#[test]
+fn a_call_whose_texts_are_nested_is_known_as_shortened() {
+    let sandbox = Sandbox::new();
+    let mut rows = Rows::new("5a000000-0000-4000-8000-000000000001", "/home/dev/shop").each_minute();
+    rows.prompt("change the prices");
+    let todo = |word: &str| json!({"content": lines_of(word, 9), "activeForm": lines_of(word, 9), "status": "pending"});
+    rows.call("TodoWrite", json!({"todos": [todo("first"), todo("second")]}), "ok");
+    let edit = |word: &str| json!({"old_string": lines_of(word, 20), "new_string": lines_of(word, 30)});
+    rows.call("MultiEdit", json!({"file_path": "/home/dev/shop/a.rs", "edits": [edit("one"), edit("two")]}), "ok");
+    rows.call("mcp__notes__put", json!({"notes": {"list": [{"text": lines_of("note", 40)}]}}), "ok");
+    rows.answer("done");
+    let file = sandbox.session("5a000000-0000-4000-8000-000000000001", rows.text(), 60);
+    let original = fs::read(&file).unwrap();
+    for number in [2, 4, 6] {
+        for line in [format!("compress {number} --level minimal"), format!("archive {number}")] {
+            sandbox.done(&line);
+            let blocks = crate::changing::json(&sandbox, &format!("blocks {number}"), "blocks");
+            assert_ne!(blocks["blocks"][0]["level"], "original", "{line}");
+            assert!(sandbox.done(&line).contains("nothing to do"), "{line}");
+            sandbox.done(&format!("expand {number}"));
+            assert!(fs::read(&file).unwrap() == original, "{line}");
+        }
+    }
 }
 
 #[test]

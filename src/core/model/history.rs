@@ -64,9 +64,11 @@ impl History {
 
     /// Returns the changes in force: those that are neither undone nor reverted by a restore in force.
     pub fn in_force(&self) -> BTreeSet<OperationId> {
-        let changes = self.operations.iter().filter(|operation| operation.kind == OperationKind::Change);
-        let mut ids = BTreeSet::from_iter(changes.map(|operation| operation.id));
-        ids.retain(|id| self.undone_by(*id).is_none());
+        let mut ids = BTreeSet::new();
+        for operation in &self.operations {
+            toggle(&mut ids, self.root(operation.id));
+        }
+        ids.retain(|id| self.operation(*id).is_some_and(|operation| operation.kind == OperationKind::Change));
         if self.restores().next().is_some() {
             let now = self.states().pop().map(|(_, state)| state).unwrap_or_default();
             ids.retain(|id| now.contains(id));

@@ -121,13 +121,12 @@ impl Draft<'_> {
         numbers
     }
 
-    /// Plans one change of a block. A stored original is restored with its exact bytes.
+    /// Plans one change of a block. A stored text is restored with its exact bytes.
     fn lower_to(&mut self, number: BlockNumber, edit: &BlockEdit) -> Result<(), PlanError> {
-        let is_stored =
-            edit.level == Level::Original && self.original(number).is_ok_and(|original| original.content == edit.text);
-        match is_stored {
-            true => self.restore(number),
-            false => self.replace(number, edit.level, &edit.text, &edit.reason),
+        let stored = self.edit_from(number, &edit.text).filter(|_| edit.level == Level::Original);
+        match stored {
+            Some(logged) => self.take_back(number, logged),
+            None => self.replace(number, edit.level, &edit.text, &edit.reason),
         }
     }
 }

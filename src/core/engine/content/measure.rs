@@ -45,7 +45,7 @@ pub fn measure(
     }
     excerpts::add(block, conventions, content);
     let marker = marker::parse(&content[marker::client_tag(content, conventions).len()..]).map(|(marker, _)| marker);
-    block.marker = if block.kind == BlockKind::ToolUse { marker.or_else(|| marker::find_in_input(text)) } else { marker };
+    block.marker = if block.kind == BlockKind::ToolUse { marker.or_else(|| marker::find_in_input(content)) } else { marker };
     if block.kind == BlockKind::Thinking {
         return places;
     }

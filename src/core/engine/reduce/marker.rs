@@ -7,6 +7,7 @@
 use crate::engine::report::numbers::amount;
 use crate::model::{BlockNumber, Conventions, Level, Marker};
 use crate::text::cut::cut_name;
+use serde_json::Deserializer;
 use std::borrow::Cow;
 
 /// Maximum characters of the label of a block, within [`HINT_CHARACTERS`].
@@ -85,9 +86,12 @@ pub fn without_marks<'a>(content: &'a str, conventions: &Conventions) -> Cow<'a,
     rest.split_inclusive('\n').map(own).collect::<String>().into()
 }
 
-/// The same anywhere in the texts of a tool input, as they are written for people: one `name: text` after the other.
-pub fn find_in_input(readable: &str) -> Option<Marker> {
-    readable.match_indices(": [@").find_map(|(at, _)| parse(&readable[at + 2..])).map(|(marker, _)| marker)
+/// The same at the start of any text of a tool input, a JSON value, however deep it is nested.
+pub fn find_in_input(input: &str) -> Option<Marker> {
+    input.match_indices("\"[@").filter(|(at, _)| !input[..*at].ends_with('\\')).find_map(|(at, _)| {
+        let text = Deserializer::from_str(&input[at..]).into_iter::<String>().next()?.ok()?;
+        Some(parse(&text)?.0)
+    })
 }
 
 /// Returns a part on one line, without the characters of the grammar, truncated with `…`, between words if that does not lose much.
@@ -149,7 +153,14 @@ mod tests {
         ] {
             assert_eq!(parse(text), None, "{text}");
         }
-        assert_eq!(find_in_input("path: a\ncontent: [@7 | minimal from 3]\nx\n").map(|marker| marker.number), Some(7));
+        for input in [
+            r#"{"path":"a","content":"[@7 | minimal from 3]\nx\n"}"#,
+            r#"{"todos":[{"content":"[@7 | minimal from 3]\nx","status":"pending"}]}"#,
+            r#"{"path":"[@a","text":"\"[@8 | minimal from 3]","list":[["[@7 | minimal from 3]"]]}"#,
+        ] {
+            assert_eq!(find_in_input(input).map(|marker| marker.number), Some(7), "{input}");
+        }
+        assert_eq!(find_in_input(r#"{"command":"echo '[@7 | minimal from 3]'"}"#), None);
     }
 
     proptest::proptest! {

@@ -2,7 +2,7 @@
 
 use super::Draft;
 use crate::engine;
-use crate::model::{Block, BlockChange, BlockNumber, Edit, Level, Mark, MarkAddress, MarkKind, RowAddress, Slot};
+use crate::model::{Block, BlockChange, BlockNumber, Edit, Level, LoggedEdit, Mark, MarkAddress, MarkKind, RowAddress, Slot};
 use crate::planning::PlanError;
 
 impl Draft<'_> {
@@ -19,10 +19,18 @@ impl Draft<'_> {
     /// Errors: the original is not in the store.
     pub fn restore(&mut self, number: BlockNumber) -> Result<(), PlanError> {
         let block = self.block(number)?;
+        match self.shortening(block) {
+            Some(edit) => self.take_back(number, edit),
+            None if block.level == Level::Original => Ok(()),
+            None => Err(PlanError::NoOriginal(number)),
+        }
+    }
+
+    /// Gives a block the value that it had before an edit.
+    /// Errors: the value is not in the store.
+    pub(in crate::planning) fn take_back(&mut self, number: BlockNumber, edit: &LoggedEdit) -> Result<(), PlanError> {
+        let block = self.block(number)?;
         let (address, _) = self.place(block)?;
-        let Some(edit) = self.first_edit(block) else {
-            return if block.level == Level::Original { Ok(()) } else { Err(PlanError::NoOriginal(number)) };
-        };
         let value = self.replaced(number, edit)?;
         self.restores = true;
         if let Some(change) = &edit.change {

@@ -19,7 +19,7 @@ pub use rows::uuid;
 pub use strip::Thinking;
 
 use super::addresses::Addresses;
-use super::originals::Originals;
+use super::originals::{BlockEdits, Originals};
 use super::rows::Rows;
 use super::splice::{Splice, SpliceError, splice};
 use super::{Content, PlanError, contents};
@@ -120,8 +120,8 @@ pub struct Draft<'a> {
     pub texts: Option<Rc<ModelTexts>>,
     /// The row of the first prompt, computed on first use.
     first_prompt: OnceCell<Option<usize>>,
-    /// The first and the last edit in the log of each block, in any slot.
-    logged: FxHashMap<(RowAddress, u32), (&'a LoggedEdit, &'a LoggedEdit)>,
+    /// The edits in the log of each block, in any slot.
+    logged: FxHashMap<(RowAddress, u32), BlockEdits<'a>>,
 }
 
 impl<'a> Draft<'a> {
@@ -136,11 +136,7 @@ impl<'a> Draft<'a> {
     ) -> Result<Draft<'a>, PlanError> {
         let session = &source.reading.session;
         let base_hash = rows.session_hash(session)?.ok_or(PlanError::Moved)?;
-        let mut logged = FxHashMap::default();
-        for edit in source.history.edits() {
-            let Some(index) = edit.slot.index() else { continue };
-            logged.entry((edit.row, index)).and_modify(|(_, last)| *last = edit).or_insert((edit, edit));
-        }
+        let logged = BlockEdits::of_all(source.history);
         Ok(Draft {
             source,
             originals,
@@ -292,16 +288,28 @@ impl<'a> Draft<'a> {
         let address = self.addresses.address(block.row).ok_or(PlanError::Immutable(block.number))?;
         // An image that was replaced by text is still changed as a whole.
         let slot = match self.logged.get(&(address, block.index)) {
-            Some((_, last)) => Some(last.slot),
+            Some(edits) => Some(edits.last.slot),
             None => self.source.provider.slot(&self.line(block.row)?, block.index),
         };
         Ok((address, slot.ok_or(PlanError::Immutable(block.number))?))
     }
 
-    /// Returns the first edit of a block in the log: its value before is the original.
-    fn first_edit(&self, block: &Block) -> Option<&'a LoggedEdit> {
-        let address = self.addresses.address(block.row)?;
-        self.logged.get(&(address, block.index)).map(|(first, _)| *first)
+    /// Returns the edit that shortened a block: its value before is the original. A block at its original level has none.
+    fn shortening(&self, block: &Block) -> Option<&'a LoggedEdit> {
+        let edits = self.edits_of(block).filter(|_| block.level != Level::Original)?;
+        Some(edits.shortening.unwrap_or(edits.first))
+    }
+
+    /// Returns the edit before which a block had a content.
+    pub(in crate::planning) fn edit_from(&self, number: BlockNumber, content: &str) -> Option<&'a LoggedEdit> {
+        let block = self.block(number).ok()?;
+        let edits = self.edits_of(block)?;
+        let mut edits = edits.shortening.into_iter().chain([edits.first]);
+        edits.find(|edit| self.before(block, Some(*edit)).is_ok_and(|before| before.content == content))
+    }
+
+    fn edits_of(&self, block: &Block) -> Option<&BlockEdits<'a>> {
+        self.logged.get(&(self.addresses.address(block.row)?, block.index))
     }
 
     fn replaced(&self, number: BlockNumber, edit: &LoggedEdit) -> Result<Vec<u8>, PlanError> {
@@ -313,13 +321,19 @@ impl<'a> Draft<'a> {
         Ok(masked.unwrap_or(value))
     }
 
-    /// Returns a block as it was before aperture first changed it, or its current state if it was not changed.
+    /// Returns a block as it was before it was shortened, or its current state: a text that the user or another program gave a block
+    /// since is its original.
     /// Errors: the original is not in the store, or cannot be read.
     pub fn original(&self, number: BlockNumber) -> Result<Original, PlanError> {
         let block = self.block(number)?;
+        self.before(block, self.shortening(block))
+    }
+
+    fn before(&self, block: &Block, edit: Option<&LoggedEdit>) -> Result<Original, PlanError> {
+        let number = block.number;
         let provider = self.source.provider;
         let line = self.line(block.row)?;
-        let (line, tokens) = match self.first_edit(block) {
+        let (line, tokens) = match edit {
             None if block.level != Level::Original => return Err(PlanError::NoOriginal(number)),
             None => (line, block.tokens.value),
             Some(edit) => {
