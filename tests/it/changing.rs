@@ -678,13 +678,25 @@ fn a_call_whose_texts_are_nested_is_known_as_shortened() {
     for number in [2, 4, 6] {
         for line in [format!("compress {number} --level minimal"), format!("archive {number}")] {
             sandbox.done(&line);
-            let blocks = crate::changing::json(&sandbox, &format!("blocks {number}"), "blocks");
+            let blocks = json(&sandbox, &format!("blocks {number}"), "blocks");
             assert_ne!(blocks["blocks"][0]["level"], "original", "{line}");
             assert!(sandbox.done(&line).contains("nothing to do"), "{line}");
             sandbox.done(&format!("expand {number}"));
             assert!(fs::read(&file).unwrap() == original, "{line}");
         }
     }
+}
+
+#[test]
+fn a_plan_that_the_client_does_not_send_stays() {
+    let sandbox = Sandbox::new();
+    let mut rows = Rows::new("5a000000-0000-4000-8000-000000000001", "/home/dev/shop").each_minute();
+    rows.prompt("change the prices");
+    rows.call("ExitPlanMode", json!({"plan": lines_of("step", 60), "planFilePath": "/home/dev/plan.md"}), "ok");
+    rows.answer("done");
+    sandbox.session("5a000000-0000-4000-8000-000000000001", rows.text(), 60);
+    let compressed = sandbox.done("compress 2");
+    assert!(compressed.contains("nothing to do") && compressed.contains("already as short as possible"), "{compressed}");
 }
 
 #[test]

@@ -253,8 +253,7 @@ pub(super) fn put(
 ) -> Result<(), PlanError> {
     for Shortened { number, level, content } in shortened {
         let (Some(block), Some(source)) = (draft.source.reading.block(number), sources.get(&number)) else { continue };
-        // If the client truncates the block, the new content must be shorter than what it sends.
-        if block.cut.is_none() || (content.len() as u64) < block.sent_bytes() {
+        if draft.is_shorter_as_sent(block, &content)? {
             draft.replace(number, level, &source.wrapped(content), &source.why.reason)?;
         }
     }
@@ -424,7 +423,7 @@ fn shorten_block(
     if content == draft.content(block.number)? {
         return keep(SkipReason::AsItIs);
     }
-    if block.cut.is_some() && content.len() as u64 >= block.sent_bytes() {
+    if !draft.is_shorter_as_sent(block, &content)? {
         return keep(SkipReason::NotShorter);
     }
     let by_model = source.written.as_ref().filter(|(text, _)| content.contains(text.as_str()));

@@ -364,6 +364,14 @@ impl<'a> Draft<'a> {
         self.parsed(number, |parsed| parsed.content.to_string())
     }
 
+    /// Returns true if the client sends less with a new, shorter content of a block: not if it cuts the old one to less, or if what
+    /// gets shorter is not sent.
+    pub(in crate::planning) fn is_shorter_as_sent(&self, block: &Block, content: &str) -> Result<bool, PlanError> {
+        let is_cut_to_less = block.cut.is_some() && content.len() as u64 >= block.sent_bytes();
+        let is_sent_in_part = || self.parsed(block.number, |parsed| parsed.sent.is_some());
+        Ok(!is_cut_to_less && (block.kind != BlockKind::ToolUse || !is_sent_in_part()?))
+    }
+
     /// Returns true if the client sends words of its own in a content, which its row does not record.
     pub(super) fn is_worded(&self, number: BlockNumber) -> Result<bool, PlanError> {
         self.parsed(number, |parsed| parsed.unrecorded.is_some())
