@@ -358,6 +358,47 @@ fn the_page_changes_a_session_after_yes_only_and_undoes_it_to_the_byte() {
 }
 
 #[test]
+fn what_comes_late_changes_neither_another_session_nor_another_operation() {
+    let Some(browser) = Browser::start() else { return };
+    let sandbox = Sandbox::of("tools-and-spill");
+    let (session, _) = newest(&sandbox);
+    let mut rows = Rows::default();
+    rows.prompt("Another task altogether.");
+    rows.answer("done");
+    sandbox.session("abc1", rows.text(), 600);
+    let page = Page::start(&sandbox, &[&session]);
+    browser.open(&page.address);
+    browser.click("document.getElementById('tab-list')");
+    for (button, done) in [("Pin", "operation 1"), ("Select", "operation 2")] {
+        browser.click("document.querySelector(\"input[aria-label='mark #16']:not(:checked)\")");
+        browser.wait_text("1 block marked");
+        browser.click(&format!("[...document.querySelectorAll('#foot button')].find((button) => button.textContent === '{button}' || button.textContent.startsWith('{button} '))"));
+        browser.wait_text(done);
+    }
+    browser.click("[...document.querySelectorAll('.toast')].find((toast) => toast.innerText.includes('operation 1')).querySelector('button')");
+    browser.wait_text("operation 3");
+    let log = sandbox.json(&["log", "-s", &session], "aperture.log/2");
+    let undone: Vec<&Value> =
+        log["operations"].as_array().unwrap().iter().filter(|operation| operation["undone_by"] == 3).collect();
+    assert_eq!(undone.len(), 1, "{log}");
+    assert_eq!(undone[0]["id"], 1, "{log}");
+    // The answers about the first session come after the other one was opened.
+    browser.run(&format!(
+        "const fetched = window.fetch; window.fetch = async (...given) => {{ const answer = await fetched(...given); \
+         if (String(given[1]?.body).includes('{session}')) await new Promise((done) => setTimeout(done, 1500)); return answer; }}"
+    ));
+    browser.click("document.getElementById('tab-sessions')");
+    browser.wait_text("Another task");
+    sandbox.text(&["pin", "19", "-s", &session]);
+    thread::sleep(Duration::from_millis(500));
+    browser.click("[...document.querySelectorAll('#main tr')].find((row) => row.innerText.includes('Another task')).querySelector('button, a')");
+    browser.wait("document.querySelector('h1').innerText.includes('Another task')");
+    thread::sleep(Duration::from_secs(3));
+    let title = browser.run("return document.querySelector('h1').innerText");
+    assert_eq!(title, "Another task altogether.", "of the session in the address");
+}
+
+#[test]
 fn blocks_that_are_selected_on_the_page_are_named_in_the_next_request() {
     let Some(browser) = Browser::start() else { return };
     let client = wire::Client::with("[pipeline]\nmanifest = false\n");

@@ -10,6 +10,17 @@ const state = {
   roles: new Set(["user", "assistant", "tool_use", "tool_result"]), memories: null, sessions: null, presets: null, proxied: null, config: null, plans: {},
 };
 let unfollow = () => {};
+
+// The answer is about a session that the page has left: nothing is done with it.
+const LEFT = new Error("another session is shown");
+
+// Asks about the session that is shown.
+async function here(request) {
+  const { session } = state;
+  const report = await ask(request, session);
+  if (state.session !== session) throw LEFT;
+  return report;
+}
 let resized = [];
 let focusedAt = 0;
 
@@ -29,10 +40,10 @@ const TABS = [
 
 // What a tab needs beside the blocks.
 const LOADS = {
-  time: async () => { state.timeline = await ask({ timeline: { limit: 0 } }, state.session); },
-  text: async () => { state.transcript ??= await ask({ transcript: {} }, state.session); },
-  memory: async () => { state.memories = await ask({ memory: { action: "list" } }, state.session); },
-  history: async () => { if (!isFile) state.presets ??= await ask({ preset: { action: "list" } }, state.session); },
+  time: async () => { state.timeline = await here({ timeline: { limit: 0 } }); },
+  text: async () => { state.transcript ??= await here({ transcript: {} }); },
+  memory: async () => { state.memories = await here({ memory: { action: "list" } }); },
+  history: async () => { if (!isFile) state.presets ??= await here({ preset: { action: "list" } }); },
   settings: async () => { state.config = await ask({ config: {} }); },
   requests: async () => { state.proxied = await ask({ proxy: { action: "requests" } }); },
   sessions: async () => { state.sessions = await ask({ sessions: { limit: 0 } }); },
@@ -48,13 +59,13 @@ const page = {
     renderMain();
     await guarded(async () => {
       if (isFile) {
-        state.transcript ??= await ask({ transcript: {} });
+        state.transcript ??= await here({ transcript: {} });
         const block = state.blocks.find((other) => other.number === number);
         const part = state.transcript.messages.flatMap((message) => message.parts).find((other) => other.block === number);
         Object.assign(state, { content: part?.content ?? "", explained: { block, explanation: { because: [block.stale_reason].filter(Boolean) }, levels: [] } });
         return renderDetail();
       }
-      const [explained, shown] = await Promise.all([ask({ explain: { selector: String(number) } }, state.session), ask({ show: { selector: String(number) } }, state.session)]);
+      const [explained, shown] = await Promise.all([here({ explain: { selector: String(number) } }), here({ show: { selector: String(number) } })]);
       if (state.chosen !== number) return;
       state.explained = explained;
       state.content = shown.blocks[0]?.content ?? "";
@@ -79,21 +90,23 @@ const page = {
     guarded(async () => {
       const name = Object.keys(request)[0];
       const isChange = !["memory", "approve", "deny"].includes(name);
-      const plan = isChange ? await ask({ [name]: { ...request[name], dry_run: true } }, state.session) : null;
+      const plan = isChange ? await here({ [name]: { ...request[name], dry_run: true } }) : null;
       question(title, plan ? planText(plan) : [text ?? ""], plan, () => page.run(request));
     });
   },
-  async run(request) {
+  async run(request, session = state.session) {
     await guarded(async () => {
-      const report = await ask(request, state.session);
+      const report = await ask(request, session);
       own.add(report.operation);
-      state.marked.clear();
-      state.plans = {};
-      await load();
+      if (state.session === session) {
+        state.marked.clear();
+        state.plans = {};
+        await load();
+      }
       if (report.schema?.startsWith("aperture.change")) {
         const saved = report.tokens_before.value - report.tokens_after.value;
         const nothing = report.operation === null;
-        toast(nothing ? "nothing to do" : report.verb + ", operation " + report.operation + (Math.abs(saved) >= 1 ? ", " + (saved > 0 ? "−" : "+") + amount(Math.abs(saved)) + " tokens" : ""), !nothing && "undo" !== Object.keys(request)[0] && (() => page.run({ undo: {} })));
+        toast(nothing ? "nothing to do" : report.verb + ", operation " + report.operation + (Math.abs(saved) >= 1 ? ", " + (saved > 0 ? "−" : "+") + amount(Math.abs(saved)) + " tokens" : ""), !nothing && "undo" !== Object.keys(request)[0] && (() => page.run({ undo: { operation: report.operation } }, session)));
       } else toast("done");
     });
   },
@@ -102,13 +115,14 @@ const page = {
     if (!words) return;
     await guarded(async () => {
       const inAll = form.has("all");
-      const found = await ask({ search: { query: [words], limit: 30 } }, inAll ? undefined : state.session);
+      const request = { search: { query: [words], limit: 30 } };
+      const found = await (inAll ? ask(request) : here(request));
       page.set({ query: words, inAll, found });
     });
   },
   why(entry) {
     guarded(async () => {
-      const { evidence } = await ask({ memory: { action: { why: { id: entry.id } } } }, state.session);
+      const { evidence } = await here({ memory: { action: { why: { id: entry.id } } } });
       question("Why: " + entry.text, evidence.map((quote) => quote.quote ? "“" + quote.quote + "” · " + quote.session.slice(0, 8) : quote.missing), null, null);
     });
   },
@@ -137,14 +151,13 @@ const page = {
 };
 
 function guarded(work) {
-  return Promise.resolve().then(work).catch((error) => toast(error.message, null, true));
+  return Promise.resolve().then(work).catch((error) => { if (error !== LEFT) toast(error.message, null, true); });
 }
 
 // Reads what is shown again; the log and the wishes only after an operation.
 async function load(withLog = true) {
-  const of = (request) => ask(request, state.session);
   const [status, blocks, log, inbox] = await Promise.all([
-    of({ status: { no_suggestions: true } }), of({ blocks: {} }), withLog ? of({ log: {} }) : state.log, withLog && !isFile ? of({ inbox: {} }) : state.inbox,
+    here({ status: { no_suggestions: true } }), here({ blocks: {} }), withLog ? here({ log: {} }) : state.log, withLog && !isFile ? here({ inbox: {} }) : state.inbox,
   ]);
   Object.assign(state, { status, blocks: blocks.blocks, prompts: blocks.prompts, log, inbox, transcript: null });
   state.session ||= status.session;
@@ -163,8 +176,10 @@ let waiting = null;
 let operated = false;
 function changed(event) {
   // The answer to a request of this page may come after its event.
+  const { session } = state;
   if (event.event === "command_executed") setTimeout(() => {
-    if (!own.has(event.operation)) toast((event.actor === "user" ? "" : event.actor + ": ") + event.command, () => page.run({ undo: { operation: event.operation } }));
+    const undo = () => page.run({ undo: { operation: event.operation } }, session);
+    if (!own.has(event.operation)) toast((event.actor === "user" ? "" : event.actor + ": ") + event.command, undo);
   }, 700);
   operated ||= ["command_executed", "commands_proposed", "context_changed_by_model"].includes(event.event);
   clearTimeout(waiting);
@@ -184,7 +199,7 @@ function planned() {
   if (state.marked.size === 0 || isFile) return;
   asking = setTimeout(() => guarded(async () => {
     const selector = ranges(state.marked);
-    const of = (name) => ask({ [name]: { selector, dry_run: true } }, state.session).catch((error) => ({ error: error.message }));
+    const of = (name) => here({ [name]: { selector, dry_run: true } }).catch((error) => ({ error: error.message }));
     const [compress, archive] = await Promise.all([of("compress"), of("archive")]);
     if (ranges(state.marked).join() !== selector.join()) return;
     state.plans = { compress, archive };
