@@ -31,7 +31,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
                 print_error(&gate, &misuse!(text).hint(hint), json);
                 return ExitCode::from(ErrorKind::Usage.code());
             }
-            forget_hidden(&mut error);
+            keep_likely(&mut error);
             if error.use_stderr() {
                 print_error(&gate, &foreign_command(&error).unwrap_or_else(|| usage(&error, &given)), json);
                 return ExitCode::from(ErrorKind::Usage.code());
@@ -98,20 +98,23 @@ fn typed(arguments: &[OsString]) -> String {
     arguments.iter().skip(start).map(|argument| quoted_word(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ")
 }
 
-/// Commands of other programs, with the one that does this here.
-const FOREIGN: [(&str, &str); 7] = [
-    ("grep", "to search: aperture search WORDS"),
-    ("find", "to search: aperture search WORDS"),
-    ("ls", "to list the sessions: aperture sessions"),
-    ("list", "to list the sessions: aperture sessions"),
-    ("cost", "for tokens and cost: aperture usage"),
-    ("context", "for the context window: aperture status; its blocks: aperture blocks"),
-    ("top", "to list the largest blocks: aperture blocks --sort tokens"),
+/// Commands of other programs, with those that do this here.
+const FOREIGN: [(&[&str], &str); 10] = [
+    (&["grep", "find"], "to search: aperture search WORDS"),
+    (&["list", "ls"], "to list the sessions: aperture sessions"),
+    (&["cost", "price", "tokens"], "for tokens and cost: aperture usage"),
+    (&["context", "info"], "for the context window: aperture status; its blocks: aperture blocks"),
+    (&["top"], "to list the largest blocks: aperture blocks --sort tokens"),
+    (&["history"], "for the operations on a session: aperture log; for the conversation: aperture transcript"),
+    (&["clean", "clear", "prune", "shorten", "trim"], "to shorten what is not used any more: aperture compress --stale"),
+    (&["delete", "remove", "rm"], "to take blocks out of the window: aperture archive --help"),
+    (&["cat", "read", "view"], "to print blocks: aperture show --help; the conversation: aperture transcript"),
+    (&["back", "revert", "rollback"], "to revert the last operation: aperture undo"),
 ];
 
 fn foreign_command(error: &clap::Error) -> Option<app::CommandError> {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
-    let (_, hint) = FOREIGN.iter().find(|(foreign, _)| foreign == name)?;
+    let (_, hint) = FOREIGN.iter().find(|(foreign, _)| foreign.contains(&name.as_str()))?;
     Some(misuse!("no command '{name}'").hint(*hint))
 }
 
@@ -134,12 +137,17 @@ fn usage(error: &clap::Error, given: &str) -> app::CommandError {
     tips.chain([help]).fold(misuse!(said.strip_prefix("error: ").unwrap_or(&said).to_owned()), app::CommandError::hint)
 }
 
-/// Removes hidden commands from clap's suggestions.
-fn forget_hidden(error: &mut clap::Error) {
+/// Keeps of clap's suggestions the commands that are listed in the help and are the word with a typing error, or more or less of it.
+fn keep_likely(error: &mut clap::Error) {
     let kind = ContextKind::SuggestedSubcommand;
     let Some(ContextValue::Strings(mut names)) = error.get(kind).cloned() else { return };
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand).cloned() else { return };
     let definition = definition();
-    names.retain(|name| definition.find_subcommand(name).is_none_or(|command| !command.is_hide_set()));
+    names.retain(|name| {
+        let is_listed = definition.find_subcommand(name).is_none_or(|command| !command.is_hide_set());
+        let is_part = word.len() > 2 && (name.starts_with(&word) || word.starts_with(name.as_str()));
+        is_listed && (is_part || strsim::damerau_levenshtein(name, &word) * 3 <= word.chars().count())
+    });
     match names.is_empty() {
         true => drop(error.remove(kind)),
         false => drop(error.insert(kind, ContextValue::Strings(names))),

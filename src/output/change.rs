@@ -139,7 +139,7 @@ pub struct ChangeReport {
     /// The shortest name that selects it.
     #[serde(skip)]
     pub named: String,
-    /// The same blocks with their names.
+    /// The blocks that were pinned or focused with their names; if there are none, those that were unpinned or unfocused.
     #[serde(skip)]
     pub marked: Vec<MarkedBlock>,
     /// The changed files beside the session.
@@ -280,9 +280,8 @@ impl Report for ChangeReport {
         if self.marked.len() > LISTED {
             line(&format!("  … and {} more", self.marked.len() - LISTED));
         }
-        if !self.unmarked.is_empty() {
-            let instead = if self.marks.is_empty() { "" } else { "cleared: " };
-            line(&format!("  {instead}{}", numbered(&self.unmarked, LISTED)));
+        if !self.unmarked.is_empty() && !self.marks.is_empty() {
+            line(&format!("  cleared: {}", numbered(&self.unmarked, LISTED)));
         }
         for (why, blocks) in self.other_skips() {
             line(&format!("  skipped {} ({})", named(blocks), self.why(why)));

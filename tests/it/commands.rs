@@ -680,7 +680,7 @@ fn arguments_that_make_no_sense() {
         &["statsu"],
         expect![[r#"
             error: unrecognized subcommand 'statsu'
-            hint: some similar subcommands exist: 'stage', 'statusline', 'status'
+            hint: a similar subcommand exists: 'status'
             hint: for help: aperture --help
             exit code 2
         "#]],

@@ -4,7 +4,7 @@ use crate::changing::bytes;
 use crate::sandbox::{Sandbox, snapshot};
 
 /// Command lines with one mistake each.
-const MISTAKES: [&str; 36] = [
+const MISTAKES: [&str; 38] = [
     "compres --stale",
     "show",
     "show 9999",
@@ -22,6 +22,8 @@ const MISTAKES: [&str; 36] = [
     "compress --budget ten",
     "compress --stale --keep-turns few",
     "complete-this",
+    "history",
+    "clean",
     "compress --over-budget --budget 1",
     "archive 16 --reason",
     "update 16",

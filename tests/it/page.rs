@@ -358,7 +358,7 @@ fn the_page_changes_a_session_after_yes_only_and_undoes_it_to_the_byte() {
 }
 
 #[test]
-fn what_comes_late_changes_neither_another_session_nor_another_operation() {
+fn late_answers_change_neither_another_session_nor_another_operation() {
     let Some(browser) = Browser::start() else { return };
     let sandbox = Sandbox::of("tools-and-spill");
     let (session, _) = newest(&sandbox);

@@ -379,7 +379,9 @@ fn report(
 }
 
 fn marked_blocks(workspace: &Workspace<'_>, plan: &Plan) -> Vec<MarkedBlock> {
-    let blocks = plan.marks.iter().filter(|mark| mark.after.is_some()).filter_map(|mark| workspace.reading.block(mark.number));
+    let sets = plan.marks.iter().any(|mark| mark.after.is_some());
+    let told = plan.marks.iter().filter(|mark| mark.after.is_some() == sets);
+    let blocks = told.filter_map(|mark| workspace.reading.block(mark.number));
     let marked = |block: &Block| MarkedBlock { number: block.number, label: engine::label(block), tokens: block.tokens };
     blocks.map(marked).collect()
 }

@@ -375,7 +375,8 @@ impl StatusReport {
             let name = if place == 0 { "next" } else { "" };
             let (command, aim) = (printable(&suggestion.command), advice::aim(suggestion));
             let others = self.suggestions.len() - listed;
-            let more = if others > 0 { "; others: --offers" } else { "" };
+            let all = format!("; others: aperture status --offers -s {}", quoted_word(&self.named));
+            let more = if others > 0 { &*all } else { "" };
             let cost = advice::cost(suggestion);
             let undo = if cost.is_empty() { "undo any time" } else { "; undo any time" };
             let note = format!("{cost}{undo}{more}");

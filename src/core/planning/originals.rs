@@ -48,7 +48,6 @@ impl<'a> BlockEdits<'a> {
                 let Some(index) = edit.slot.index() else { continue };
                 let edits = all.entry((edit.row, index)).or_insert(BlockEdits { first: edit, last: edit, shortening: None });
                 edits.last = edit;
-                // What is made from a shortened form has its original, also if the form was not known as one.
                 let shortens =
                     |change: &BlockChange| change.level_before == Level::Original && change.level_after != Level::Original;
                 // A form that was not known as a shortened one has the original of that.

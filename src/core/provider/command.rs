@@ -1,6 +1,6 @@
 //! Recognizes shell commands that only print a file.
 
-use super::files::join;
+use super::files::{join, slashed};
 use crate::text::shell::{Operator, Part, parts};
 use twox_hash::XxHash3_64;
 
@@ -8,7 +8,7 @@ use twox_hash::XxHash3_64;
 const TARGET_BYTES: usize = 400;
 /// Maximum length of a command that only prints a file, in bytes, and the programs that print.
 const PRINTING_BYTES: usize = 1_000;
-const PRINTING: [&str; 5] = ["cat", "nl", "sed", "head", "tail"];
+const PRINTING: [&str; 6] = ["cat", "nl", "sed", "head", "tail", "Get-Content"];
 
 /// A file that a command prints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,13 +23,15 @@ pub struct Printed {
 }
 
 /// Returns the file printed by a command that does nothing else: `cat F`, `nl -ba F`, `sed -n '1,9p' F` or `head -n 5 F`, after an
-/// optional `cd D`, also with such commands behind pipes: `nl -ba F | sed -n '1,9p'`. `None` for any other command.
-pub fn printed_file(command: &str) -> Option<Printed> {
+/// optional `cd D`, also with such commands behind pipes: `nl -ba F | sed -n '1,9p'`. `None` for any other command. Its path is as in
+/// [`super::files::of_command`], but not joined with the directory.
+pub fn printed_file(command: &str, directory: &str) -> Option<Printed> {
     if command.len() > PRINTING_BYTES || !PRINTING.iter().any(|name| command.contains(name)) {
         return None;
     }
     let (mut pipelines, mut words) = (vec![Vec::new()], Vec::new());
-    for part in parts(command).into_iter().chain([Part::End(Operator::Pipe)]) {
+    let (slashed, is_windows) = slashed(command, directory);
+    for part in parts(&slashed).into_iter().chain([Part::End(Operator::Pipe)]) {
         match part {
             Part::Word(word) if word.substitutions.is_empty() => words.push(word.text),
             Part::Target(word) if word.text == "/dev/null" || word.text.bytes().all(|byte| byte.is_ascii_digit()) => {}
@@ -56,7 +58,9 @@ pub fn printed_file(command: &str) -> Option<Printed> {
     // Lines of lines have no place in the file that is known.
     let lines = if let [lines] = &*parts { lines.clone() } else { String::new() };
     let selection = pipeline.iter().map(|words| words.join(" ")).collect::<Vec<_>>().join(" | ");
-    Some(Printed { path: join(directory, &file), selection, whole: parts.is_empty(), lines })
+    let path = join(directory, &file);
+    let path = if is_windows { path.replace('/', r"\") } else { path };
+    Some(Printed { path, selection, whole: parts.is_empty(), lines })
 }
 
 /// Returns true if a word names one file or directory.
@@ -78,7 +82,7 @@ fn lines_of_input(words: &[String]) -> Option<Option<String>> {
         (_, count, _) => format!("last {count}"),
     };
     let part = match words.as_slice() {
-        ["cat" | "nl"] | ["cat", "-n"] | ["nl", "-ba"] => return Some(None),
+        ["cat" | "nl" | "Get-Content"] | ["cat", "-n"] | ["nl", "-ba"] | ["Get-Content", "-Raw"] => return Some(None),
         [program @ ("head" | "tail")] => first(program, "10"),
         ["sed", "-n", lines] if is_range(lines) => {
             lines.replace(['p', '$', ' '], "").replace(',', "-").replace(';', ",").trim_end_matches(',').to_owned()
@@ -159,10 +163,13 @@ mod tests {
             ("sed -n 7p a | head -2", "a | sed -n 7p | head -2 | false "),
             ("head -c 80 a", "a | head -c 80 | false "),
             ("tail -n +20 log.txt", "log.txt | tail -n +20 | false 20-"),
+            (r"cat src\price0.ts", r"src\price0.ts | cat | true "),
+            (r"cd sub; Get-Content -Raw .\a.ts", r"sub\a.ts | Get-Content -Raw | true "),
+            ("cat a\\ b.md", "a b.md | cat | true "),
             ("head -5 ~/a.md", "~/a.md | head -5 | false 1-5"),
             ("tail -20 log.txt |\n  cat", "log.txt | tail -20 | cat | false last 20"),
         ] {
-            let found = printed_file(command)
+            let found = printed_file(command, "")
                 .map(|found| format!("{} | {} | {} {}", found.path, found.selection, found.whole, found.lines));
             assert_eq!(found.as_deref(), Some(expected), "{command}");
         }
@@ -171,7 +178,7 @@ mod tests {
             "cat <<E\nx\nE", "(cat a)", "cat $(ls)", "sed -n '/x/p' a", "sed -i 's/a/b/p' a", "tail -f a",
             "cargo test | tail -5", "cd a && cd b && cat c", "cat a | tee b", "! cat a",
         ] {
-            assert_eq!(printed_file(command), None, "{command}");
+            assert_eq!(printed_file(command, ""), None, "{command}");
         }
     }
 }

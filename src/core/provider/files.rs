@@ -25,11 +25,7 @@ const UNKNOWN: &str = "$";
 /// that the command sets are followed; here-documents, messages, patterns, names that a substitution begins, and arguments of programs
 /// that take no files are skipped. On Windows, known by the directory or by the lack of slashes, a backslash before a name separates it.
 pub fn of_command(command: &str, directory: &str) -> Vec<String> {
-    let is_windows = match directory {
-        "" => command.contains('\\') && !command.contains('/'),
-        _ => is_windows_text(directory),
-    };
-    let slashed = if is_windows { Cow::Owned(with_slashes(command)) } else { Cow::Borrowed(command) };
+    let (slashed, is_windows) = slashed(command, directory);
     let mut shell = Shell { directory: directory.trim_end_matches(SEPARATORS).to_owned(), ..Shell::default() };
     shell.follow(&slashed, DEPTH);
     let mut found = shell.found;
@@ -37,6 +33,15 @@ pub fn of_command(command: &str, directory: &str) -> Vec<String> {
         found.iter_mut().for_each(|path| *path = path.replace('/', r"\"));
     }
     found
+}
+
+/// Returns a command as a shell with slashes reads it, and true if its separators were backslashes.
+pub(super) fn slashed<'a>(command: &'a str, directory: &str) -> (Cow<'a, str>, bool) {
+    let is_windows = match directory {
+        "" => command.contains('\\') && !command.contains('/'),
+        _ => is_windows_text(directory),
+    };
+    (if is_windows { with_slashes(command).into() } else { command.into() }, is_windows)
 }
 
 /// Replaces the backslashes before names by slashes.

@@ -120,7 +120,7 @@ fn unambiguous<'a>(path: &'a str, others: &[&str]) -> &'a str {
 }
 
 /// Returns the home directory that contains a directory, if it has the usual form.
-pub(super) fn home(directory: &str) -> Option<&str> {
+pub(in crate::engine) fn home(directory: &str) -> Option<&str> {
     let rest = directory.strip_prefix("/home/").or_else(|| directory.strip_prefix("/Users/"))?;
     let name = rest.split('/').next().filter(|name| !name.is_empty())?;
     Some(&directory[..directory.len() - rest.len() + name.len()])

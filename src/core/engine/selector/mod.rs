@@ -5,6 +5,7 @@ mod parse;
 pub use parse::amount;
 
 use crate::engine::Analysis;
+use crate::engine::report::files::home;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role, State, Zone, paths};
 use crate::text::names::last_components;
 use globset::{GlobBuilder, GlobMatcher};
@@ -372,14 +373,15 @@ pub struct PathPattern {
 
 impl PathPattern {
     /// Parses a pattern. A backslash separates components, unless a character of patterns follows, which it then makes
-    /// a plain one; after a drive it always separates.
+    /// a plain one; after a drive it always separates, and before `*` and `?` where no slash does.
     /// Errors: it is not a pattern.
     pub fn new(pattern: &str) -> Result<PathPattern, globset::Error> {
         let mut glob = String::with_capacity(pattern.len());
         let is_windows = paths::is_windows_text(pattern);
         let mut rest = pattern.chars().peekable();
         while let Some(c) = rest.next() {
-            let is_escape = !is_windows && rest.peek().is_some_and(|next| "*?[]{}!,\\".contains(*next));
+            let is_escape = !is_windows
+                && rest.peek().is_some_and(|next| "[]{}!,\\".contains(*next) || "*?".contains(*next) && pattern.contains('/'));
             let is_separator = c == '\\' && !is_escape;
             glob.push(if is_separator { '/' } else { c });
         }
@@ -394,10 +396,13 @@ impl PathPattern {
         Ok(PathPattern { pattern: pattern.to_owned(), glob: glob.compile_matcher(), path })
     }
 
-    /// Matches the whole path, and every suffix of an absolute path, so that `src/**` matches `/home/me/shop/src/a.rs`.
+    /// Matches the whole path, and every suffix of an absolute path, so that `src/**` matches `/home/me/shop/src/a.rs`; `~` is any home.
     pub fn matches(&self, path: &str) -> bool {
         let path = paths::slashed(path);
         let is_match = |part: &str| part == self.path || self.glob.is_match(part);
+        if self.pattern.starts_with("~/") {
+            return home(&path).is_some_and(|home| is_match(&format!("~{}", &path[home.len()..]))) || is_match(&path);
+        }
         is_match(&path) || path.match_indices('/').any(|(at, _)| is_match(&path[at + 1..]))
     }
 }

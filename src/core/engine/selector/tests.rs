@@ -201,6 +201,13 @@ fn a_path_is_matched_as_it_is_shown() {
         ("app/[ab]/page.tsx", "/w/shop/app/a/page.tsx", true),
         ("src/a.rs", "/w/shop/src/a.rs", true),
         ("src/A.rs", "/w/shop/src/a.rs", false),
+        (r"src\**", r"C:\shop\src\a\price.ts", true),
+        (r"src\*.ts", r"src\price.ts", true),
+        (r"src/\*.ts", "src/price.ts", false),
+        ("~/other/z.ts", "/home/dev/other/z.ts", true),
+        ("~/other/*", "/Users/ana/other/z.ts", true),
+        ("~/z.ts", "/home/dev/other/z.ts", false),
+        ("~/z.ts", "~/z.ts", true),
     ] {
         assert_eq!(PathPattern::new(pattern).unwrap().matches(path), expected, "{pattern} of {path}");
     }

@@ -33,7 +33,7 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> Call {
         }
         ToolVerb::Run => {
             (scope, shown) = (hash(&[target.trim()]), joined_lines(target));
-            if let Some(printed) = printed_file(target) {
+            if let Some(printed) = printed_file(target, "") {
                 scope = hash(&[&printed.selection]);
                 lines = printed.lines;
                 (verb, shown) = (ToolVerb::Read, Cow::Owned(printed.path));

@@ -77,7 +77,7 @@ fn command(name: &str, command: &str, directory: &str) -> Tool {
     if command.contains(PATCH) {
         return patch(name, command);
     }
-    let Some(printed) = printed_file(command) else {
+    let Some(printed) = printed_file(command, directory) else {
         return Tool { scope: scope(&[command.trim(), directory]), ..tool(name, ToolVerb::Run, &joined_lines(command), "") };
     };
     let path = files::join(directory, &printed.path);

@@ -54,7 +54,7 @@ pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
         }
         ToolVerb::Run => {
             means = scope(&[target.trim(), directory]);
-            if let Some(printed) = printed_file(target) {
+            if let Some(printed) = printed_file(target, directory) {
                 (verb, is_whole) = (ToolVerb::Read, printed.whole);
                 means = scope(&[&printed.selection]);
                 lines = printed.lines;
