@@ -536,6 +536,17 @@ fn a_fork_continues_from_the_rows_of_its_parent() {
 }
 
 #[test]
+fn a_pack_names_its_session_by_a_part_that_sessions_of_the_same_minute_do_not_have() {
+    let sandbox = Sandbox::new();
+    numbered(&sandbox);
+    let other = THREAD.replacen(&THREAD[9..13], "ffff", 1);
+    write_rows(&rollout(&sandbox, &other), None, &conversation(&sandbox, &other, "legacy"));
+    let pack = sandbox.text(&["pack", "--budget", "4k", "-s", THREAD]);
+    let name = pack.split("aperture show N -s ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
+    assert!(sandbox.text(&["status", "-s", name]).contains(&THREAD[..8]), "{name}");
+}
+
+#[test]
 fn inherited_blocks_are_changed_in_the_parent() {
     let sandbox = Sandbox::new();
     let (parent, own) = forked(&sandbox);

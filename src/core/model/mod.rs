@@ -55,7 +55,7 @@ pub use reply::{ReplyPart, WithheldReply};
 pub use response_usage::{BilledTokens, FileUsage, LEAST_RECORDED, Lineage, OutputRule, ResponseUsage, Written};
 pub use row::{Damage, Event, Fault, Origin, PlanChange, QueueChange, Row, RowKind, ThinkingScope, WaitingPrompts};
 pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
-pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, split_id};
+pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, session_name, session_prefix, split_id};
 pub use skip_reason::SkipReason;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use trace::{EventPlace, PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};

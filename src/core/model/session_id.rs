@@ -8,6 +8,11 @@ const SUBAGENT: &str = "agent-";
 /// The word that a client puts in front of the id of each session.
 const SESSION: &str = "ses_";
 
+/// Characters of the prefix that names a session whose id is random.
+const RANDOM_PREFIX: usize = 8;
+/// Characters of the prefix that names a session whose id begins with its time in milliseconds.
+const TIMED_PREFIX: usize = 13;
+
 /// Returns true if an id is that of a subagent's session.
 pub fn is_subagent_id(id: &str) -> bool {
     id.starts_with(SUBAGENT)
@@ -17,6 +22,23 @@ pub fn is_subagent_id(id: &str) -> bool {
 pub fn split_id(id: &str) -> (&str, &str) {
     let word = [SUBAGENT, SESSION].into_iter().find(|word| id.starts_with(word));
     id.split_at(word.map_or(0, str::len))
+}
+
+/// Returns the prefix that names a session: unique, and short enough to read. An id that is not a UUID is its own name.
+pub fn session_prefix(id: &str) -> String {
+    let (word, rest) = split_id(id);
+    let is_uuid = rest.len() == 36 && rest.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    if !is_uuid || is_subagent_id(id) {
+        return id.to_owned();
+    }
+    let length = if rest.as_bytes()[14] == b'7' { TIMED_PREFIX } else { RANDOM_PREFIX };
+    format!("{word}{}", &rest[..length])
+}
+
+/// Returns a name that selects a session and no other one: the whole id, or the prefix of one that is random.
+pub fn session_name(id: &str) -> String {
+    let prefix = session_prefix(id);
+    if split_id(&prefix).1.len() == TIMED_PREFIX { id.to_owned() } else { prefix }
 }
 
 /// Returns true if an id starts with a prefix, with or without the word in front of it.
@@ -47,6 +69,19 @@ mod tests {
         assert_eq!(split_id("7b27"), ("", "7b27"));
         for (prefix, expected) in [("agent-a1", true), ("a1", true), ("b2", false), ("", true)] {
             assert_eq!(id_starts_with("agent-a1b2", prefix), expected, "{prefix}");
+        }
+    }
+
+    #[test]
+    fn a_session_has_a_short_name() {
+        for (id, name) in [
+            ("6666abcd-0000-4000-8000-000000000001", "6666abcd"),
+            ("019a1b2c-3d4e-7000-8000-000000000001", "019a1b2c-3d4e"),
+            ("abc1", "abc1"),
+        ] {
+            assert_eq!(session_prefix(id), name);
+            // Agents that start together have ids of one millisecond.
+            assert_eq!(session_name(id), if id.starts_with("019a") { id } else { name });
         }
     }
 

@@ -8,9 +8,11 @@ use super::danger::is_dangerous;
 use super::markdown::EVIDENCE;
 use super::outcomes::Outcome;
 use super::topic::{Relation, Topic, TopicIndex, carried_over, carried_over_all, relation};
-use super::words::{checksum, day_of, holds_secret, normalized, session_prefix};
+use super::words::{checksum, day_of, holds_secret, normalized};
 use crate::model::limits::DAY_MILLISECONDS;
-use crate::model::{Candidate, Memory, MemoryFile, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting, texts};
+use crate::model::{
+    Candidate, Memory, MemoryFile, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting, session_prefix, texts,
+};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,15 +1,10 @@
-//! Texts of memories: their normal form, their keys, their days, and the names of their sessions.
+//! Texts of memories: their normal form, their keys and their days.
 
 use crate::engine::{find_secrets, named_in};
+use crate::model::Key;
 use crate::model::limits::DAY_MILLISECONDS;
-use crate::model::{Key, is_subagent_id, split_id};
 use crate::text::stop_words::is_stop_word;
 use crate::text::words::spaced;
-
-/// Characters of the prefix that names a session whose id is random.
-const RANDOM_PREFIX: usize = 8;
-/// Characters of the prefix that names a session whose id begins with its time in milliseconds.
-const TIMED_PREFIX: usize = 13;
 
 /// Returns a text as a memory file can hold it: without control characters, blanks at the ends of lines, repeated empty lines, and
 /// comments that would be read as metadata.
@@ -82,17 +77,6 @@ pub fn parse_date(text: &str) -> Option<i64> {
     Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond())
 }
 
-/// Returns the prefix by which evidence names a session: unique, and short enough to read. An id that is not a UUID is its own name.
-pub fn session_prefix(id: &str) -> String {
-    let (word, rest) = split_id(id);
-    let is_uuid = rest.len() == 36 && rest.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-    if !is_uuid || is_subagent_id(id) {
-        return id.to_owned();
-    }
-    let length = if rest.as_bytes()[14] == b'7' { TIMED_PREFIX } else { RANDOM_PREFIX };
-    format!("{word}{}", &rest[..length])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,16 +102,9 @@ mod tests {
     }
 
     #[test]
-    fn days_and_sessions_have_short_names() {
+    fn days_have_short_names() {
         assert_eq!(date(day_of(1_795_298_400_123)), "2026-11-21");
         assert_eq!(parse_date("2026-11-21"), Some(day_of(1_795_298_400_123)));
         assert_eq!((parse_date("2026-13-01"), parse_date("")), (None, None));
-        for (id, name) in [
-            ("6666abcd-0000-4000-8000-000000000001", "6666abcd"),
-            ("019a1b2c-3d4e-7000-8000-000000000001", "019a1b2c-3d4e"),
-            ("abc1", "abc1"),
-        ] {
-            assert_eq!(session_prefix(id), name);
-        }
     }
 }

@@ -17,7 +17,7 @@ pub use content::{Source, Sources, contents_of, needed};
 
 use crate::engine::search::Query;
 use crate::engine::{Analysis, TurnForm, tokens};
-use crate::model::{BlockNumber, TurnList, words};
+use crate::model::{BlockNumber, TurnList, session_name, words};
 use rustc_hash::FxHashSet;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -302,7 +302,7 @@ pub fn pack(
 
 /// Returns the line before all sections.
 fn head(reading: &Analysis) -> String {
-    let id: String = reading.session.id.chars().take(8).collect();
+    let id = session_name(&reading.session.id);
     let directory = reading.directory();
     let place = if directory.is_empty() { String::new() } else { format!(" in {directory}") };
     format!(
