@@ -1,10 +1,10 @@
 //! Finds the project that a session belongs to: by the directory that the session records, because clients give one folder to
-//! several directories. The folder counts for a session that records none, or one that does not have this folder: it was put there,
-//! as after a project is moved, and the client continues it there.
+//! several directories. A session that records a directory without this folder was put there, as after a project is moved: it belongs
+//! where the client continues it. The folder counts for one that records no directory that has it.
 
 use super::find::{Found, find_all};
-use crate::fsio::{Disk, is_packed, packed_path};
-use crate::model::limits::SNIFF_LONGEST_BYTES;
+use crate::fsio::{Disk, is_packed, packed_path, read_range};
+use crate::model::limits::{SNIFF_BYTES, SNIFF_LONGEST_BYTES};
 use crate::model::paths::{is_windows, same_form};
 use crate::model::request_id;
 use crate::provider::{Places, ProviderAdapter};
@@ -40,7 +40,8 @@ impl Project {
     }
 
     pub fn of_session(disk: &dyn Disk, found: &Found) -> Project {
-        match stated(disk, found) {
+        let stated = stated(disk, found);
+        match continued(disk, found, stated.as_deref()).or(stated) {
             Some(directory) => Project { folder: placed(found, Some(&directory)), ..Project::at(disk, &directory) },
             None => Project { directories: Vec::new(), folder: placed(found, None), compared: Mutex::default() },
         }
@@ -49,12 +50,14 @@ impl Project {
     /// Returns true if a session belongs to the project, according to the directory that is `stated` in its file or, if it states
     /// none, to the folder that it lies in.
     pub fn holds(&self, disk: &dyn Disk, found: &Found, stated: Option<&Path>) -> bool {
-        stated.is_some_and(|directory| self.relation(disk, directory) == Relation::Same) || self.has_folder(found, stated)
+        let is_same = |directory: &Path| self.relation(disk, directory) == Relation::Same;
+        stated.is_some_and(is_same) || self.has_put(disk, found, stated, &is_same)
     }
 
     /// As [`Project::holds`], or the session was started in a directory below that of the project.
     pub fn covers(&self, disk: &dyn Disk, found: &Found, stated: Option<&Path>) -> bool {
-        stated.is_some_and(|directory| self.relation(disk, directory) != Relation::Other) || self.has_folder(found, stated)
+        let is_inside = |directory: &Path| self.relation(disk, directory) != Relation::Other;
+        stated.is_some_and(is_inside) || self.has_put(disk, found, stated, &is_inside)
     }
 
     pub fn has_sessions(&self, disk: &dyn Disk, places: &Places) -> bool {
@@ -62,11 +65,13 @@ impl Project {
         found.par_iter().any(|(found, _)| self.holds(disk, found, stated(disk, found).as_deref()))
     }
 
-    /// Returns true if a session was put into the folder of the project.
-    fn has_folder(&self, found: &Found, stated: Option<&Path>) -> bool {
-        placed(found, stated).is_some_and(|folder| {
-            self.folder.as_ref() == Some(&folder) || self.directories.iter().any(|directory| is_folder_of(found, directory))
-        })
+    /// Returns true if a session was put into the folder of the project, and is not continued in another one with this folder.
+    fn has_put(&self, disk: &dyn Disk, found: &Found, stated: Option<&Path>, is_own: &dyn Fn(&Path) -> bool) -> bool {
+        let has = |folder: &String| {
+            self.folder.as_ref() == Some(folder) || self.directories.iter().any(|directory| is_folder_of(found, directory))
+        };
+        placed(found, stated).as_ref().is_some_and(has)
+            && continued(disk, found, stated).is_none_or(|directory| is_own(&directory))
     }
 
     fn relation(&self, disk: &dyn Disk, directory: &Path) -> Relation {
@@ -90,6 +95,21 @@ impl Project {
 fn placed(found: &Found, stated: Option<&Path>) -> Option<String> {
     let is_own = stated.is_some_and(|directory| is_folder_of(found, directory));
     Some(found.location.project.clone()).filter(|folder| !folder.is_empty() && !is_own)
+}
+
+/// Returns the directory in which a session is continued that was put into its folder: the last one that its rows name and that has
+/// this folder; `None` if they name none, or the session began there.
+fn continued(disk: &dyn Disk, found: &Found, stated: Option<&Path>) -> Option<PathBuf> {
+    stated.filter(|stated| placed(found, Some(stated)).is_some())?;
+    let main = main_session(found).filter(|main| disk.identify(main).is_ok());
+    let path = main.as_ref().unwrap_or(&found.path);
+    let bytes = disk.identify(path).ok()?.bytes;
+    let length = bytes.min(SNIFF_BYTES as u64);
+    let tail = read_range(disk, path, bytes - length, length as usize).ok()?;
+    tail.rsplit(|byte| *byte == b'\n').find_map(|row| {
+        let named = found.provider.parse(row).origin[1].take()?;
+        Some(PathBuf::from(&*named)).filter(|directory| is_folder_of(found, directory))
+    })
 }
 
 /// Returns true if the client keeps the sessions of a directory in the folder of a session.

@@ -166,6 +166,21 @@ fn a_folder_counts_for_sessions_without_a_directory_and_for_those_put_there() {
 }
 
 #[test]
+fn a_session_that_was_put_into_a_folder_of_several_projects_belongs_where_it_is_continued() {
+    let machine = Machine::new();
+    let (old, news, drafts) = (machine.root.join("old"), machine.directory("新聞"), machine.directory("暫存"));
+    let rows = [&old, &news].map(|directory| prompt("moved", Some(text(directory))));
+    machine.write(text(&news), "moved.jsonl", &rows.concat());
+    machine.session(text(&drafts), "own");
+    assert_eq!((machine.of(&news), machine.of(&drafts)), (vec!["moved".to_owned()], vec!["own".to_owned()]));
+    assert_eq!(machine.default(&drafts).as_deref(), Some("own"));
+    let moved = find(&RealDisk, &machine.places(), &machine.root, Some("moved")).unwrap();
+    let own = find(&RealDisk, &machine.places(), &machine.root, Some("own")).unwrap();
+    assert!(!Project::of_session(&RealDisk, &moved).holds(&RealDisk, &own, Some(&drafts)));
+    assert!(Project::of_session(&RealDisk, &moved).holds(&RealDisk, &moved, Some(&old)));
+}
+
+#[test]
 fn a_directory_that_does_not_exist_has_no_session_of_a_directory_above_it() {
     let machine = Machine::new();
     let shop = machine.directory("shop");
