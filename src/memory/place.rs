@@ -126,11 +126,17 @@ impl TreePlace {
     }
 }
 
-/// Returns true if a directory has a tree that is not the one among the data of aperture.
+/// Returns true if a directory has a tree that is not the one among the data of aperture. Without a file it is none: undoing the
+/// operation that began it leaves empty directories.
 fn has_tree(disk: &dyn Disk, data: &Path, directory: &Path) -> bool {
     let tree = directory.join(IN_PROJECT);
     let is_data = || disk.resolve(&tree).ok() == disk.resolve(&data.join(TREES)).ok();
-    disk.list(&tree).is_ok() && !is_data()
+    has_file(disk, &tree) && !is_data()
+}
+
+fn has_file(disk: &dyn Disk, directory: &Path) -> bool {
+    let entries = disk.list(directory).unwrap_or_default();
+    entries.iter().any(|entry| !entry.directory) || entries.iter().any(|entry| has_file(disk, &entry.path))
 }
 
 fn root_of(disk: &dyn Disk, data: &Path, directory: &Path) -> PathBuf {

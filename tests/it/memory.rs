@@ -124,6 +124,28 @@ fn a_new_tree() {
 }
 
 #[test]
+fn undoing_the_beginning_of_a_tree_in_the_project_leaves_the_memories_before_it() {
+    let sandbox = Sandbox::new();
+    sandbox.text(&["memory", "add", "Use `pnpm`, not `npm`."]);
+    let before = sandbox.text(&["memory", "list"]);
+    sandbox.text(&["memory", "init", "--in-project"]);
+    sandbox.text(&["memory", "undo"]);
+    assert_eq!(sandbox.text(&["memory", "list"]), before);
+}
+
+#[test]
+fn a_number_alone_does_not_name_a_memory_for_all_projects() {
+    let sandbox = Sandbox::new();
+    sandbox.text(&["memory", "add", "Answer in English.", "--user"]);
+    for command in [&["forget", "1"][..], &["edit", "1", "Answer in German."]] {
+        let outcome = sandbox.run(&[&["memory"], command].concat());
+        assert_eq!(outcome.code, 1, "{}", outcome.all());
+        assert!(outcome.stderr.contains("to name the one for all projects: user-1"), "{}", outcome.stderr);
+    }
+    assert!(sandbox.text(&["memory", "list"]).contains("Answer in English."));
+}
+
+#[test]
 fn a_learned_tree() {
     let sandbox = learned();
     let lines: &[&[&str]] = &[

@@ -248,26 +248,22 @@ impl<'a> Memories<'a> {
         Ok(memory::undo(&self.machine(), store, &self.place(scope), number, &self.logged(is_dry_run))?)
     }
 
-    /// Finds an entry by its name: `12`, `memory-12` or `user-3`. A number alone is searched in the project first.
+    /// Finds an entry by its name: `12` or `memory-12` in the project, `user-3` among those for all projects.
     /// Errors: there is no such entry, or the name has another form.
     pub fn find(&self, name: &str) -> Result<Memory, CommandError> {
         let bare = name.trim_start_matches('#');
         let number = bare.parse::<MemoryId>().ok().filter(|id| *id > 0 && bare.bytes().all(|byte| byte.is_ascii_digit()));
-        let wanted = parse_name(bare);
-        let candidates = match (number, wanted) {
-            (Some(id), _) => vec![(MemoryScope::Project, id), (MemoryScope::User, id)],
-            (None, Some(wanted)) => vec![wanted],
-            (None, None) => {
-                let hint = "write a number that `aperture memory list` prints, such as 12, memory-12 or user-3";
-                return Err(misuse!("'{name}' is not the name of a memory").hint(hint));
-            }
+        let Some((scope, id)) = number.map(|id| (MemoryScope::Project, id)).or_else(|| parse_name(bare)) else {
+            let hint = "write a number that `aperture memory list` prints, such as 12, memory-12 or user-3";
+            return Err(misuse!("'{name}' is not the name of a memory").hint(hint));
         };
-        for (scope, id) in candidates {
-            if let Some(memory) = self.read(scope)?.find(id) {
-                return Ok(memory.clone());
-            }
+        if let Some(memory) = self.read(scope)?.find(id) {
+            return Ok(memory.clone());
         }
-        Err(MemoryError::Unknown(name.to_owned()).into())
+        let unknown = CommandError::from(MemoryError::Unknown(name.to_owned()));
+        // A number of the project must not change a rule for all projects.
+        let is_of_user = number.is_some() && self.read(MemoryScope::User)?.find(id).is_some();
+        Err(if is_of_user { unknown.hint(format!("to name the one for all projects: user-{id}")) } else { unknown })
     }
 }
 
