@@ -15,7 +15,7 @@ use std::time::Duration;
 pub const MEMORY_INDEX_FILE: &str = "memory.db";
 
 /// Version of the indexed facts; increased with any change of their meaning. An index of another version is emptied.
-const FORMAT: i32 = 26;
+const FORMAT: i32 = 27;
 const FORM: Form = Form {
     file: MEMORY_INDEX_FILE,
     version: FORMAT,

@@ -6,8 +6,8 @@ use super::failures::{Failure, resolutions};
 use super::procedures::procedures;
 use super::project::{ProjectWork, Ranked, SessionUses};
 use super::purpose::ROOT;
-use super::statements::{Statement, brief, is_torn, is_understood, topic_key as statement_key};
-use super::topic::CONTEXT;
+use super::statements::{Statement, brief, is_torn, is_understood};
+use super::topic::{CONTEXT, statement_key};
 use crate::model::{Candidate, MemoryFile, MemoryKind, Sighting};
 use crate::text::command_heads::{heads, is_publishing, purpose_of};
 use crate::text::names::file_name;
@@ -76,14 +76,21 @@ pub fn failures_of(sessions: &[(&str, &SessionFacts)]) -> Vec<(String, Vec<Failu
     sessions
 }
 
-/// Returns the statements of the user as candidates. A row that several sessions have counts once.
+/// Returns the statements of the user as candidates. A row that several sessions have counts once, and so do the same words of one
+/// moment, which a converted session has in a row of its own.
 fn from_statements(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
     let mut known: FxHashSet<(&str, i64)> = FxHashSet::default();
+    let mut said: FxHashSet<(u64, i64)> = FxHashSet::default();
+    let words = |statement: &Statement| (statement_key(&statement.text), statement.place.time);
     let mut found = Vec::new();
     for (id, facts) in sessions {
-        let is_new = |statement: &&Statement| !known.contains(&statement.place.identity()) && !is_torn(&statement.text);
+        let is_known = |statement: &Statement| {
+            known.contains(&statement.place.identity()) || statement.place.time > 0 && said.contains(&words(statement))
+        };
+        let is_new = |statement: &&Statement| !is_known(statement) && !is_torn(&statement.text);
         let own: Vec<&Statement> = facts.statements.found.iter().filter(is_new).collect();
         known.extend(own.iter().map(|statement| statement.place.identity()));
+        said.extend(own.iter().map(|statement| words(statement)));
         found.extend(own.into_iter().map(|statement| from_statement(id, statement)));
     }
     found
@@ -316,10 +323,26 @@ fn newest<'a>(ranked: impl IntoIterator<Item = &'a Ranked<'a>>) -> Vec<Sighting>
 mod tests {
     use super::super::work::{Use, UseKind};
     use super::*;
+    use crate::model::{Conventions, PromptSource, TraceContent, TraceEvent};
 
     fn used(name: &'static str, call: u64) -> Use<&'static str> {
         let kind = if name.contains('.') { UseKind::File } else { UseKind::Command };
         Use { name, kind, block: call as u32, call, time: call as i64 }
+    }
+
+    #[test]
+    fn words_of_one_moment_count_once_in_whatever_row_a_copy_has_them() {
+        let session = |row: &str, time: i64| {
+            let mut facts = SessionFacts::default();
+            let content = TraceContent::Prompt { text: "Always use pnpm here.".to_owned(), source: PromptSource::Typed };
+            let (turn, row) = (1, row.to_owned());
+            facts.push(&TraceEvent { block: 1, row, time, turn, content }, &Conventions::default());
+            facts
+        };
+        for (times, expected) in [([7, 7], 1), ([7, 8], 2), ([0, 0], 2)] {
+            let (one, copy) = (session("r", times[0]), session("L2", times[1]));
+            assert_eq!(from_statements(&[("one", &one), ("copy", &copy)]).len(), expected, "{times:?}");
+        }
     }
 
     #[test]

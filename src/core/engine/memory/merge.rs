@@ -427,6 +427,7 @@ pub fn newest(mut sightings: Vec<Sighting>) -> Vec<Sighting> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::memory::topic::statement_key;
     use crate::engine::memory::words::key_of;
     use crate::model::MemoryFile;
     use proptest::prelude::*;
@@ -521,13 +522,36 @@ mod tests {
     fn the_same_statement_in_other_words_is_a_second_sighting() {
         let (one, two) = (
             candidate("Write commit messages in English.", false, &[("s1", 10)]),
-            candidate("Commit messages are written in English please.", false, &[("s2", 20)]),
+            candidate("Please always write the commit messages in English, with a subject.", false, &[("s2", 20)]),
         );
         let (memories, _) = run(&[], &[one.clone(), two.clone()], 21);
         let new = &memories[1];
         assert_eq!((new.state, new.sightings, new.sessions, new.first_seen), (MemoryState::Active, 2, 2, 10 * DAY_MILLISECONDS));
         assert_eq!((memories[0].state, new.evidence.len()), (MemoryState::Superseded, 2));
         assert_eq!(run(&memories, &[one, two], 22).1, []);
+    }
+
+    #[test]
+    fn statements_that_share_their_words_and_differ_are_two_entries() {
+        for (one, other) in [
+            ("Never import the parser from the lexer.", "Never import the lexer from the parser."),
+            (
+                "Never expose internal customer identifiers in responses of the API.",
+                "Never expose internal customer identifiers in responses of the CLI.",
+            ),
+        ] {
+            let candidate =
+                |text, session, day| Candidate { key: statement_key(text), ..candidate(text, true, &[(session, day)]) };
+            let (memories, _) = run(&[], &[candidate(one, "s1", 10), candidate(other, "s2", 20)], 21);
+            let found: Vec<_> = memories.iter().map(|memory| (&*memory.text, memory.state, memory.sightings)).collect();
+            assert_eq!(found, [(one, MemoryState::Active, 1), (other, MemoryState::Active, 1)]);
+        }
+        // A rule that was forgotten does not forbid its opposite.
+        let forgotten = [statement_key("Always use npm instead of pnpm here.")];
+        let text = "Always use pnpm instead of npm here.";
+        let facts = MergeFacts { next_id: 1, forgotten: &forgotten, now: 11 * DAY_MILLISECONDS, ..MergeFacts::default() };
+        let opposite = Candidate { key: statement_key(text), ..candidate(text, true, &[("s1", 10)]) };
+        assert_eq!(merge(&[], &[opposite], &facts).len(), 1);
     }
 
     #[test]

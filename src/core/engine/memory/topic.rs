@@ -1,7 +1,9 @@
 //! Compares statements: equal topics, opposites, and the facts that a newer statement must not lose.
 
+use super::statements::is_function_word;
 use crate::text::lists::word_lists;
 use crate::text::stop_words::is_stop_word;
+use crate::text::words::stem;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::BTreeSet;
 use std::hash::BuildHasher as _;
@@ -20,7 +22,7 @@ const CARRIED: usize = 3;
 /// Content words that a negation applies to, at most.
 const NEGATED_WORDS: usize = 4;
 
-word_lists! { "topic.txt": NEGATIONS, WEAK, PRESENT, VALUE_WORDS }
+word_lists! { "topic.txt": NEGATIONS, WEAK, PRESENT, DIRECTIONS, VALUE_WORDS }
 
 /// The relation of a newer statement to an older one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +43,23 @@ struct Token {
     ends_clause: bool,
 }
 
+impl Token {
+    /// Returns the word by which it says what a statement is about, or in which direction; `None` for a word that says neither.
+    fn content(&self) -> Option<&str> {
+        let is_name = self.is_fact || self.plain.contains(['-', '_']);
+        let says = is_name || DIRECTIONS.contains(&&*self.plain) || !is_function_word(&self.plain);
+        says.then(|| if is_name { &*self.plain } else { stem(&self.plain) })
+    }
+}
+
 /// A statement, prepared for comparisons.
 #[derive(Default)]
 pub struct Topic {
     tokens: Vec<Token>,
     positive: BTreeSet<String>,
     negative: BTreeSet<String>,
+    /// The stems of its content words and its words of direction, in order, and whether a negation applies to each.
+    said: Vec<(String, bool)>,
     /// True if it asks: it may favour what it negates, as `can't we use tabs?`.
     is_question: bool,
 }
@@ -61,12 +74,16 @@ impl Topic {
 
     fn of(tokens: Vec<Token>) -> Topic {
         let mut topic = Topic::default();
-        let mut negated = 0;
+        let (mut negated, mut is_negated) = (0, false);
         for token in &tokens {
             if NEGATIONS.contains(&&*token.plain) {
                 // `no, use tabs` negates what was said before.
-                negated = if token.ends_clause { 0 } else { NEGATED_WORDS };
+                is_negated = !token.ends_clause;
+                negated = if is_negated { NEGATED_WORDS } else { 0 };
                 continue;
+            }
+            if let Some(word) = token.content() {
+                topic.said.push((word.to_owned(), is_negated));
             }
             if token.is_fact || !is_stop_word(&token.plain) {
                 let words = if negated > 0 { &mut topic.negative } else { &mut topic.positive };
@@ -74,10 +91,35 @@ impl Topic {
                 negated = negated.saturating_sub(1);
             }
             if token.ends_clause {
-                negated = 0;
+                (negated, is_negated) = (0, false);
             }
         }
         Topic { tokens, ..topic }
+    }
+
+    /// Returns true if one of two statements says all that the other says, in its order. A question does not tell what it is against.
+    fn covers(&self, other: &Topic) -> bool {
+        let (long, short) = if self.said.len() < other.said.len() { (other, self) } else { (self, other) };
+        let asks = self.is_question || other.is_question;
+        let mut rest = long.said.iter();
+        short.said.iter().all(|(word, negated)| rest.any(|known| known.0 == *word && (asks || known.1 == *negated)))
+    }
+
+    /// Returns true if what one statement is for and another one against may be the same: in the same order, and not of two things.
+    fn may_oppose(&self, other: &Topic) -> bool {
+        let both = |a: &BTreeSet<String>, b: &BTreeSet<String>| {
+            let common = |topic: &Topic| {
+                let plain = topic.tokens.iter().map(|token| token.plain.clone());
+                plain.filter(|word| a.contains(word) && b.contains(word)).collect::<Vec<_>>()
+            };
+            common(self) == common(other)
+        };
+        let has_own = |one: &Topic, other: &BTreeSet<&String>| {
+            one.tokens.iter().any(|token| token.is_fact && !other.contains(&token.plain))
+        };
+        both(&self.positive, &other.negative)
+            && both(&self.negative, &other.positive)
+            && !(has_own(self, &other.words()) && has_own(other, &self.words()))
     }
 
     fn words(&self) -> BTreeSet<&String> {
@@ -91,6 +133,24 @@ impl Topic {
             .filter(|place| self.tokens[*place].is_fact && (self.tokens[*place].is_figure || follows_name(&self.tokens, *place)));
         values.map(move |place| FxBuildHasher.hash_one((&plain[..place], &plain[place + 1..])))
     }
+}
+
+/// Returns the key of a statement: equal for texts that say the same in the same order. Stable across runs.
+pub fn statement_key(text: &str) -> u64 {
+    let said = Topic::new(text).said;
+    if said.is_empty() {
+        return fnv(FNV_START, text.to_lowercase().as_bytes());
+    }
+    said.iter().fold(FNV_START, |hash, (word, negated)| fnv(fnv(hash, word.as_bytes()), &[u8::from(*negated)]))
+}
+
+/// Offset basis and prime of FNV-1a with 64 bits: keys are stored, so their hash must not depend on a library's version.
+const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0100_0000_01b3;
+
+/// Continues the FNV-1a hash of bytes.
+fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME))
 }
 
 /// Finds the statements that can be related to another one, by parts that each relation needs in common.
@@ -144,13 +204,13 @@ pub fn relation(old: &Topic, new: &Topic) -> Relation {
     let opposed = strong(&old.positive, &new.negative) + strong(&old.negative, &new.positive);
     let agreed = strong(&old.positive, &new.positive) + strong(&old.negative, &new.negative);
     let asks = old.is_question || new.is_question;
-    let is_opposite = opposed > 0 && opposed >= agreed && share >= SAME || gives_other_value(old, new);
+    let is_opposite = opposed > 0 && opposed >= agreed && share >= SAME && old.may_oppose(new) || gives_other_value(old, new);
     if is_opposite && !asks {
         return Relation::Opposite;
     }
-    let is_same = old_words == new_words
+    let is_near = old_words == new_words
         || (common >= COMMON_WORDS && (share >= SAME || (contained >= CONTAINED && new_words.len() > old_words.len())));
-    if is_same { Relation::Same } else { Relation::Unrelated }
+    if is_near && old.covers(new) { Relation::Same } else { Relation::Unrelated }
 }
 
 /// Returns true if a statement may say nothing that another one does not say in other words: it shares enough words, has no critical fact
@@ -302,7 +362,44 @@ mod tests {
         ("no, use tabs in web/", "use tabs in web/", Relation::Same),
         ("there is no prompt in this sequence", "a new prompt came before the stop", Relation::Unrelated),
         ("can't we use tabs here?", "use tabs here", Relation::Same),
+        ("Never import the parser from the lexer.", "Never import the lexer from the parser.", Relation::Unrelated),
+        ("Never import the parser from the lexer.", "Import the lexer from the parser.", Relation::Unrelated),
+        ("Always use npm instead of pnpm here.", "Always use pnpm instead of npm here.", Relation::Opposite),
+        (
+            "Never show customer numbers in replies of the API.",
+            "Never show customer numbers in replies of the CLI.",
+            Relation::Unrelated,
+        ),
+        (
+            "Never show customer numbers in replies of the API.",
+            "Show customer numbers in replies of the CLI.",
+            Relation::Unrelated,
+        ),
+        ("Run the slow tests before each push.", "Run the slow tests after each push.", Relation::Unrelated),
+        ("Never edit the list of the release.", "Never create the list of the release.", Relation::Unrelated),
+        ("Write all commit messages in English.", "Please write all the commit messages in English.", Relation::Same),
     ];
+
+    #[test]
+    fn a_key_is_that_of_all_content_words_in_their_order() {
+        for (a, b, is_same) in [
+            ("use pnpm, not npm", "please use `pnpm` instead of npm", true),
+            ("use pnpm, not npm", "use npm, not pnpm", false),
+            ("Never push to main", "we should never push to main!", true),
+            ("tests live in tests/it", "the tests should live in tests/it", true),
+            ("no, use tabs", "use tabs", true),
+            ("use pnpm", "use yarn", false),
+            ("push to main", "never push to main", false),
+            ("the cache is shared", "the cache is private", false),
+            ("never touch src/a/b.rs", "never touch src/a/c.rs", false),
+            ("the port is 3000", "the port is 4000", false),
+        ] {
+            assert_eq!(statement_key(a) == statement_key(b), is_same, "{a} / {b}");
+        }
+        for (a, b, relation) in PAIRS.iter().filter(|pair| pair.2 != Relation::Same) {
+            assert_ne!(statement_key(a), statement_key(b), "{a} / {b} {relation:?}");
+        }
+    }
 
     #[test]
     fn a_statement_may_be_contained_if_it_has_no_fact_of_its_own_and_is_not_against_the_other() {

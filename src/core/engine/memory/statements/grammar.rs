@@ -15,7 +15,15 @@ word_lists! {
     pub(super) FAILURES, pub(super) CONDITIONS, pub(super) HEDGES, pub(super) TAGS, pub(super) MOMENTS,
 }
 
+word_lists! { "words.txt": FILLERS }
+
 pub(super) fn has(word: &str) -> bool {
     static WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| all_words(FILE).collect());
     WORDS.contains(word)
+}
+
+/// Returns true for a word that says nothing about the topic of a statement.
+pub fn is_function_word(word: &str) -> bool {
+    let is_other = || FAILURES.contains(&word) || CONVENTIONS.contains(&word);
+    FILLERS.contains(&word) || (has(word) && !is_other())
 }

@@ -8,11 +8,10 @@ mod grammar;
 mod sentence;
 mod shape;
 mod signals;
-mod topic;
 mod voice;
 
 pub use brief::{Brief, brief};
-pub use topic::topic_key;
+pub(super) use grammar::is_function_word;
 
 use crate::engine::content::rules::{Rule, is_passing_prohibition, is_prohibition, rule};
 use crate::engine::find_secrets;

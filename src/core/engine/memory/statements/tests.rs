@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::engine::content::rules::tests::sentences;
+use crate::engine::memory::topic::statement_key;
 use crate::model::TraceResult;
 
 fn event(content: TraceContent) -> TraceEvent {
@@ -346,6 +347,6 @@ fn the_state_continues() {
 proptest::proptest! {
     #[test]
     fn any_text_is_read(text in "(no, |we should |\n|❯ |`|\"|：|: |，|。|1\\. |- |```\n|don't |為什麼|なぜ|왜 |ß|İ|https://a/b/c |…|'|\\?|so ){0,12}") {
-        let _ = (second(&text, PromptSource::Rejection), topic_key(&text));
+        let _ = (second(&text, PromptSource::Rejection), statement_key(&text));
     }
 }
