@@ -1,11 +1,12 @@
 //! Reads the rows of a session file into the events of its trace, from its start or from where an earlier reading ended.
 
 use super::{Found, LoggedContents};
-use crate::engine::{Known, is_rejection};
+use crate::engine::Known;
+use crate::engine::summary::said;
 use crate::fsio::{Disk, Identity, read_range};
 use crate::model::{
     BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, TraceCall, TraceContent, TraceEvent, TraceResult, TurnOpenings,
-    WaitingPrompts, starts_with_any,
+    WaitingPrompts,
 };
 use crate::planning::{KeptTurns, left_offsets};
 use crate::provider::{OtherCalls, ParsedBlock, ProviderAdapter, conventions, scripted_commands};
@@ -247,37 +248,12 @@ fn contents(parsed: &ParsedBlock<'_>, is_summary: bool, take: &mut dyn FnMut(Tra
 
 /// Passes the words of the user in a result to `take`: the reason given with a rejection, or the answers to questions.
 fn take_words(parsed: &ParsedBlock<'_>, take: &mut dyn FnMut(TraceContent)) {
-    let (block, conventions) = (&parsed.block, conventions());
+    let block = &parsed.block;
     let words = block.words_in(&parsed.content).collect::<Vec<_>>().join("\n");
-    let mut prompt = |text: &str, source| {
-        let text = text.trim();
-        if !text.is_empty() {
-            take(TraceContent::Prompt { text: text.to_owned(), source });
-        }
-    };
-    if !block.error {
-        let given = answers(&words).filter(|answer| !starts_with_any(answer.trim(), &conventions.no_reasons));
-        given.for_each(|answer| prompt(answer, PromptSource::Choice));
-        return;
+    let source = if block.error { PromptSource::Rejection } else { PromptSource::Choice };
+    for text in said(block, &words, conventions()) {
+        take(TraceContent::Prompt { text: text.to_owned(), source });
     }
-    let is_reason = !is_rejection(block);
-    let reason = conventions.reason_starts.iter().find_map(|start| words.strip_prefix(start)).unwrap_or(&words);
-    if is_reason && !starts_with_any(reason, &conventions.no_reasons) {
-        let end = conventions.reason_ends.iter().find_map(|end| reason.find(end)).unwrap_or(reason.len());
-        prompt(&reason[..end], PromptSource::Rejection);
-    }
-}
-
-/// Returns the answers of the user to the questions of a tool, without the questions.
-fn answers(text: &str) -> impl Iterator<Item = &str> {
-    let mark = conventions().answer_marks.iter().copied().find(|mark| text.contains(mark));
-    let pieces: Vec<&str> = mark.map_or_else(|| vec![text], |mark| text.split(mark).collect());
-    let (questions, last) = (usize::from(mark.is_some()), pieces.len() - 1);
-    pieces.into_iter().enumerate().skip(questions).map(move |(index, piece)| {
-        // After each answer but the last one, the next question follows in quotes.
-        let end = if index < last { piece.rfind("\", \"") } else { piece.rfind('"').filter(|_| questions > 0) };
-        &piece[..end.unwrap_or(piece.len())]
-    })
 }
 
 fn take_call(parsed: &ParsedBlock<'_>, take: &mut dyn FnMut(TraceContent)) {

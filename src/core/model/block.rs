@@ -226,9 +226,9 @@ impl Block {
         self.excerpts.iter().flat_map(|excerpts| excerpts.clauses.iter())
     }
 
-    /// Returns its sentences that state a rule of the user, in order.
+    /// Returns its sentences that state a rule of the user, in order; none if they turned out to be the words of another one.
     pub fn rules(&self) -> impl Iterator<Item = &str> {
-        self.excerpts.iter().flat_map(|excerpts| excerpts.rules.iter())
+        self.excerpts.iter().filter(|_| !self.words.is_empty()).flat_map(|excerpts| excerpts.rules.iter())
     }
 
     /// Returns the number of bytes of its content that a person wrote.

@@ -1,11 +1,13 @@
 //! Excerpts of the words of a person: clauses that can name a topic, and sentences that state a rule. Of a result, the subjects of commits.
 
 use super::rules::rule;
+use crate::engine::memory::own_sentences;
 use crate::engine::reduce::{commit, marker};
-use crate::engine::summary::plain_sentences;
+use crate::engine::summary::{plain_sentences, said};
 use crate::engine::{mask, mask_cut};
 use crate::model::{Block, BlockKind, Conventions, Excerpts, Keywords, Role};
 use crate::text::clauses::{clauses, content_words, is_prose, is_step};
+use crate::text::cut::one_line;
 use crate::text::sentence::heading;
 use crate::text::stop_words::is_function_word;
 
@@ -56,14 +58,9 @@ pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
     let sentences = plain_sentences(&start, conventions);
     let mut named: Vec<String> = start.lines().find_map(title).into_iter().collect();
     add_clauses(&sentences, false, CLAUSES, &mut named);
-    // A document, such as a plan or a specification, instructs for one task.
-    let is_document = start.lines().filter_map(heading).count() > 1;
-    let answered = |sentence: &'_ String| {
-        let mark = conventions.answer_marks.iter().find_map(|mark| sentence.rfind(mark).map(|at| at + mark.len()));
-        sentence.get(mark.unwrap_or_default()..).unwrap_or_default().trim_matches('"').to_owned()
-    };
-    let is_rule = |sentence: &String| !is_document && rule(sentence).is_some();
-    let rules: Vec<String> = sentences.iter().map(answered).filter(is_rule).take(RULES).collect();
+    let said = said(block, &start, conventions);
+    let own = said.iter().flat_map(|said| own_sentences(said)).map(one_line);
+    let rules: Vec<String> = own.filter(|sentence| rule(sentence).is_some()).take(RULES).collect();
     let rules: Keywords = rules.iter().map(String::as_str).collect();
     let mut excerpts = block.excerpts.take().map(|excerpts| *excerpts).unwrap_or_default();
     excerpts = Excerpts { clauses: named.iter().map(String::as_str).collect(), rules, ..excerpts };
@@ -132,8 +129,12 @@ mod tests {
     }
 
     fn check_rules(text: &str, expected: &[&str]) {
-        let conventions = Conventions { answer_marks: vec!["\"=\""], ..Conventions::default() };
-        let mut block = Block::new(BlockKind::Text, Role::User);
+        check_rules_of(Block::new(BlockKind::Text, Role::User), text, expected);
+    }
+
+    fn check_rules_of(mut block: Block, text: &str, expected: &[&str]) {
+        let conventions =
+            Conventions { answer_marks: vec!["\"=\""], reason_starts: vec!["the user said:\n"], ..Conventions::default() };
         block.words = vec![(0, text.len() as u32)].into();
         add(&mut block, &conventions, text);
         assert_eq!(block.rules().collect::<Vec<_>>(), expected, "{text}");
@@ -152,6 +153,25 @@ mod tests {
         check_rules("Use tabs.", &["Use tabs."]);
         let plan = "# Plan: split the store\n\nUse one table.\n\n## Tests\n\nNever use the network. From now on, use tabs.";
         check_rules(plan, &[]);
-        check_rules("\"Should we never do this or always?\"=\"Use the second table\"", &["Use the second table"]);
+        let answered = "\"Should we never do this or always?\"=\"Use the second table\"";
+        check_rules_of(Block::new(BlockKind::ToolResult, Role::ToolResult), answered, &["Use the second table"]);
+    }
+
+    #[test]
+    fn a_reason_states_rules_and_the_words_of_others_do_not() {
+        let rejected = Block { error: true, ..Block::new(BlockKind::ToolResult, Role::ToolResult) };
+        let mut block = rejected.clone();
+        let content = "The call was rejected: the user said:\nNo, use pnpm, never npm in this project.";
+        block.words = vec![(23, content.len() as u32)].into();
+        let conventions = Conventions { reason_starts: vec!["the user said:\n"], ..Conventions::default() };
+        add(&mut block, &conventions, content);
+        assert_eq!(block.rules().collect::<Vec<_>>(), ["No, use pnpm, never npm in this project."]);
+        check_rules_of(rejected, "Never say why.", &[]);
+        check_rules("Implement the following plan:\n\n# Use the new cache\n\n- Always use planlib for the tests.", &[]);
+        check_rules("2026-11-28T10:00:00Z ERROR you must never use logtool\nfix it", &[]);
+        check_rules("> Always use tabs.\n\nI do not like that. Never use tabs here.", &["Never use tabs here."]);
+        // The prompts of another agent lose their words when their session is read.
+        block.words = Box::default();
+        assert_eq!(block.rules().collect::<Vec<_>>(), [""; 0]);
     }
 }

@@ -35,4 +35,4 @@ pub use markdown::{Document, DocumentError};
 pub use merge::{Change, ChangeKind, MergeFacts, merge};
 pub use open::is_left_to_do;
 pub use outcomes::{Feedback, Outcome, outcomes};
-pub use statements::names_subject;
+pub use statements::{names_subject, own_sentences};

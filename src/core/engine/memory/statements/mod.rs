@@ -12,6 +12,7 @@ mod voice;
 
 pub use brief::{Brief, brief};
 pub(super) use grammar::is_function_word;
+pub use voice::own_sentences;
 
 use crate::engine::content::rules::{Rule, is_passing_prohibition, is_prohibition, rule};
 use crate::engine::find_secrets;

@@ -36,6 +36,11 @@ pub(super) struct Voice<'a> {
     pub pasted_bytes: usize,
 }
 
+/// Returns the user's own sentences in a prompt of which the session is not known; none if it is a document.
+pub fn own_sentences(prompt: &str) -> Vec<&str> {
+    voice(prompt, &|_| false).sentences
+}
+
 /// Returns the user's own sentences in a prompt; none if it is a document. Lines and sentences that `is_known` in the session are
 /// quotations.
 pub(super) fn voice<'a>(prompt: &'a str, is_known: &dyn Fn(&str) -> bool) -> Voice<'a> {

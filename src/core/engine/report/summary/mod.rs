@@ -19,7 +19,7 @@ pub use facts::{Outcome, error_line, is_of_client, last_message, looks_up};
 pub use sentences::{Sentence, is_chatter, sentences};
 pub use turn::offer;
 
-use crate::engine::Analysis;
+use crate::engine::{Analysis, is_rejection};
 use crate::model::{
     As, Block, BlockKind, BlockNumber, Conventions, Estimated, Event, Flags, Role, Time, ToolVerb, Turn, json_forms,
     starts_with_any, words,
@@ -324,11 +324,32 @@ pub fn own_words<'a>(block: &Block, words: &'a str, conventions: &Conventions) -
     if !is_reply(block) {
         return Some(words);
     }
-    let Some(reason) = conventions.reason_starts.iter().find_map(|start| words.strip_prefix(start)) else {
-        return Some(words).filter(|words| !starts_with_any(words, &conventions.declined));
-    };
+    let reason = conventions.reason_starts.iter().find_map(|start| words.strip_prefix(start)).unwrap_or(words);
     let end = conventions.reason_ends.iter().find_map(|end| reason.find(end)).unwrap_or(reason.len());
-    Some(reason[..end].trim()).filter(|reason| !reason.is_empty() && !starts_with_any(reason, &conventions.no_reasons))
+    let reason = Some(reason[..end].trim()).filter(|reason| !reason.is_empty() && !starts_with_any(words, &conventions.declined));
+    reason.filter(|reason| !starts_with_any(reason, &conventions.no_reasons))
+}
+
+/// Returns what a person said in the words of a block: a prompt, the reason of a rejection, or the answers without their questions.
+pub fn said<'a>(block: &Block, words: &'a str, conventions: &Conventions) -> Vec<&'a str> {
+    let own = own_words(block, words, conventions).filter(|own| !own.is_empty() && !is_rejection(block));
+    if block.kind != BlockKind::ToolResult || block.error {
+        return own.into_iter().collect();
+    }
+    let is_said = |answer: &&str| !answer.is_empty() && !starts_with_any(answer, &conventions.no_reasons);
+    own.into_iter().flat_map(|own| answers(own, conventions)).map(str::trim).filter(is_said).collect()
+}
+
+/// Returns the answers of the user to the questions of a tool, without the questions.
+fn answers<'a>(text: &'a str, conventions: &Conventions) -> impl Iterator<Item = &'a str> {
+    let mark = conventions.answer_marks.iter().copied().find(|mark| text.contains(mark));
+    let pieces: Vec<&str> = mark.map_or_else(|| vec![text], |mark| text.split(mark).collect());
+    let (questions, last) = (usize::from(mark.is_some()), pieces.len() - 1);
+    pieces.into_iter().enumerate().skip(questions).map(move |(index, piece)| {
+        // After each answer but the last one, the next question follows in quotes.
+        let end = if index < last { piece.rfind("\", \"") } else { piece.rfind('"').filter(|_| questions > 0) };
+        &piece[..end.unwrap_or(piece.len())]
+    })
 }
 
 /// Returns true if a block was written by the user, and not by the client in the user's name.
