@@ -54,13 +54,18 @@ impl<'a> Loader<'a, '_> {
         let (mut own, fresh, file, identity) = self.read_whole(path)?;
         let ends_with_newline = !own.last().is_some_and(|last| last.unfinished);
         let bytes = own.last().map_or(0, |last| last.end);
-        let Parents { inherited, files, mut segments, missing, known } = self.inherit(path, &own, fresh > 0)?;
+        let Parents { inherited, files, mut segments, fault, known } = self.inherit(path, &own, fresh > 0)?;
         self.remember(path, (&file, &identity), &mut own, fresh, &known);
         segments.extend(own);
         let mut session = Session::join(self.provider.name(), conventions(), id, segments);
         (session.bytes, session.ends_with_newline, session.inherited) = (bytes, ends_with_newline, inherited);
-        if missing {
-            session.note(Fault::MissingParentSession);
+        fault.into_iter().for_each(|fault| session.note(fault));
+        if self.provider.keeps_offsets(&session)
+            && let Some(last) = session.rows.last().filter(|row| row.kind != RowKind::Broken)
+            && session.rows.len() as u32 > session.inherited_rows()
+            && self.provider.ordinal(file.range(last.offset..last.offset + u64::from(last.length))?.trim_ascii()).is_none()
+        {
+            session.note(Fault::MissingOrdinal);
         }
         self.provider.link(&mut session);
         Ok((session, SessionFiles { own: file, inherited: files, identity }))
@@ -114,11 +119,14 @@ impl<'a> Loader<'a, '_> {
             // A cycle of sessions ends at the first repeated file.
             let known = |path: &PathBuf| parents.inherited.iter().any(|part| part.path == *path);
             let parent = find_beside(self.disk, self.provider, path, &session).filter(|parent| !known(parent));
-            let Some(parent) = parent else { return Ok(Parents { missing: true, ..parents }) };
+            let Some(parent) = parent else { return Ok(Parents { fault: Some(Fault::MissingParentSession), ..parents }) };
             let (mut rows, fresh, file, identity) = self.read_whole(&parent)?;
             self.remember(&parent, (&file, &identity), &mut rows, fresh, &Known::default());
             if learns {
                 parents.known = parents.known.with(&named_in_segments(self.provider, &file, &rows)?);
+            }
+            if rows.last().is_none_or(|last| last.end < bytes) {
+                parents.fault = Some(Fault::ShortParentSession);
             }
             rows.iter_mut().for_each(|segment| segment.cut(bytes));
             next = base(&rows);
@@ -239,7 +247,7 @@ struct Parents<'a> {
     inherited: Vec<Inherited>,
     files: Vec<SessionFile<'a>>,
     segments: Vec<Segment>,
-    missing: bool,
+    fault: Option<Fault>,
     /// The values that they name as credentials.
     known: Known,
 }

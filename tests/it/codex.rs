@@ -535,6 +535,32 @@ fn a_fork_continues_from_the_rows_of_its_parent() {
     assert!(last.starts_with(own.trim_end()) && last.contains("Sell them."), "{last}");
 }
 
+/// The client refuses both.
+#[test]
+fn a_session_that_cannot_be_resumed_is_damaged() {
+    let sandbox = Sandbox::new();
+    let (parent, own) = forked(&sandbox);
+    let damage = |thread: &str| sandbox.run(&["check", "--no-damage", "-s", thread]);
+    assert_eq!((damage(THREAD).code, damage(FORK).code), (0, 0));
+    let (whole, rows) = (fs::read_to_string(&parent).unwrap(), fs::read_to_string(&own).unwrap());
+    fs::write(&parent, whole.split_inclusive('\n').take(11).collect::<String>()).unwrap();
+    let told = |thread: &str| damage(thread).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short = told(FORK);
+    assert!(short.contains("it was forked from ends before the fork; the client cannot resume the session"), "{short}");
+    assert!(sandbox.text(&["status", "-s", FORK]).contains("parent session too short"));
+    fs::write(&parent, &whole).unwrap();
+    let last = rows.lines().last().unwrap();
+    for (row, expected) in
+        [(last.replace("\"ordinal\":16,", ""), 1), (format!("{}\n{last}", last.replace("\"ordinal\":16,", "")), 0)]
+    {
+        fs::write(&own, format!("{}{row}\n", &rows[..rows.len() - last.len() - 1])).unwrap();
+        let checked = told(FORK);
+        assert_eq!(damage(FORK).code, expected, "{checked}");
+        let is_told = checked.contains("the last row has no ordinal; the client cannot resume the session");
+        assert_eq!(is_told, expected == 1, "{checked}");
+    }
+}
+
 #[test]
 fn a_pack_names_its_session_by_a_part_that_sessions_of_the_same_minute_do_not_have() {
     let sandbox = Sandbox::new();

@@ -485,6 +485,8 @@ fn fault_name(fault: Fault, count: u32) -> &'static str {
         Fault::ImpossibleBill => {
             ("bill larger than the window, estimated instead", "bills larger than the window, estimated instead")
         }
+        Fault::ShortParentSession => ("parent session too short", "parent session too short"),
+        Fault::MissingOrdinal => ("last row without a number", "last row without a number"),
         Fault::MissingParentSession => ("parent session not found", "parent session not found"),
     };
     if count == 1 { one } else { several }

@@ -232,6 +232,10 @@ pub enum Fault {
     UnansweredUse,
     /// An inherited session that was not found.
     MissingParentSession,
+    /// An inherited session that ends before what is inherited from it.
+    ShortParentSession,
+    /// A last row without a number in a session whose rows are numbered.
+    MissingOrdinal,
     /// A bill larger than the window; an estimate is used instead.
     ImpossibleBill,
 }

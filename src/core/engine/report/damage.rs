@@ -56,6 +56,10 @@ pub enum FindingKind {
     },
     /// The session that it inherits rows from is missing.
     MissingParent,
+    /// The session that it inherits rows from ends before them.
+    ShortParent,
+    /// The last row has no number, and those before it have.
+    MissingOrdinal,
     RepeatedRows {
         /// The earlier row of the first one.
         first: u32,
@@ -171,6 +175,8 @@ impl Finding {
             FindingKind::UnreadRows { fault: Fault::Buried, .. } => "whole rows beside bytes that are not a row".to_owned(),
             FindingKind::UnreadRows { .. } => "several rows on one line".to_owned(),
             FindingKind::MissingParent => "the session that it was forked from was not found".to_owned(),
+            FindingKind::ShortParent => "the session that it was forked from ends before the fork".to_owned(),
+            FindingKind::MissingOrdinal => "the last row has no ordinal".to_owned(),
             FindingKind::RepeatedRows { first, rows: 1, .. } => format!("a row with the identity of row {}", first + 1),
             FindingKind::RepeatedRows { first, rows, .. } => {
                 format!("{rows} rows with the identities of rows from {} on", first + 1)
@@ -208,6 +214,7 @@ impl Finding {
             FindingKind::UnreadRows { is_skipped: true, .. } => "the client skips the line",
             FindingKind::UnreadRows { .. } => "the client reads only the first of them",
             FindingKind::MissingParent => "the history before the fork is not known",
+            FindingKind::ShortParent | FindingKind::MissingOrdinal => "the client cannot resume the session",
             FindingKind::RepeatedRows { copies: Resemblance::Neither, .. } => {
                 "the client sends the later row in place of the earlier one"
             }
@@ -235,6 +242,8 @@ impl Finding {
             | FindingKind::Media { .. } => true,
             FindingKind::Unreadable { .. }
             | FindingKind::MissingParent
+            | FindingKind::ShortParent
+            | FindingKind::MissingOrdinal
             | FindingKind::RepeatedResponse { .. }
             | FindingKind::HalfPair
             | FindingKind::TooMuch(_) => false,
@@ -287,8 +296,13 @@ fn lines(session: &Session, found: &mut Vec<Finding>) {
         };
         found.push(Finding { kind, row, block: None });
     }
-    if session.damage.contains_key(&Fault::MissingParentSession) {
-        found.push(Finding { kind: FindingKind::MissingParent, row: 0, block: None });
+    let last = (session.rows.len() as u32).saturating_sub(1);
+    for (fault, kind, row) in [
+        (Fault::MissingParentSession, FindingKind::MissingParent, 0),
+        (Fault::ShortParentSession, FindingKind::ShortParent, 0),
+        (Fault::MissingOrdinal, FindingKind::MissingOrdinal, last),
+    ] {
+        found.extend(session.damage.contains_key(&fault).then_some(Finding { kind, row, block: None }));
     }
 }
 

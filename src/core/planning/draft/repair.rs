@@ -41,6 +41,8 @@ impl Draft<'_> {
                 FindingKind::UnreadRows { .. }
                 | FindingKind::Unreadable { .. }
                 | FindingKind::MissingParent
+                | FindingKind::ShortParent
+                | FindingKind::MissingOrdinal
                 | FindingKind::RepeatedRows { .. }
                 | FindingKind::RepeatedResponse { .. } => None,
                 // Found again in what the repairs so far lead to.
