@@ -3,7 +3,7 @@
 use super::BulkOptions;
 use crate::app::{CommandError, Env};
 use crate::commands::bulk::{self, BulkSession, Visited};
-use crate::engine::{CHECKS, CheckLimits, Checked, LocatedSecret, Violation, violations};
+use crate::engine::{Analysis, CHECKS, CheckLimits, Checked, LocatedSecret, Violation, violations};
 use crate::model::{As, json_forms, split_id};
 use crate::output::table::{Column, left, right, spaced};
 use crate::output::{Form, Paint, Report, Style, clip, plural, printable, short_id, wrap};
@@ -11,6 +11,7 @@ use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Found, SecretMatch};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -77,15 +78,17 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     } else {
         for found in sessions(env, arguments)? {
             let name = env.name_of(&found.path, &found.location.id);
-            let beside = check_beside(env, &found, &limits)?;
-            let own = check_session(env, found, &limits)?;
-            let of_session = std::iter::once(own).chain(beside);
+            let subagents = check_subagents(env, &found, &limits)?;
+            let of_session = check_session(env, found, &limits)?.into_iter().chain(subagents);
             report.sessions.extend(of_session.map(|checked| match checked.named.is_empty() {
                 true => CheckedSession { named: name.clone(), ..checked },
                 false => checked,
             }));
         }
     }
+    // Sessions can have a file beside them in common.
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    report.sessions.retain(|session| !session.is_beside || session.is_copy || seen.insert(session.path.clone()));
     report.name_hints();
     env.print(&report)?;
     exit?;
@@ -95,11 +98,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 fn check_all(env: &Env, arguments: &Arguments, limits: &CheckLimits) -> Result<Vec<Visited<Vec<CheckedSession>>>, CommandError> {
     let mut sessions = bulk::listed(env, &arguments.bulk)?;
     sessions.sort_by(|a, b| a.path.cmp(&b.path));
-    bulk::visit(env, sessions, &mut |env, _| {
-        let found = env.find(None)?;
-        let beside = check_files_beside(env, &found, limits)?;
-        Ok(std::iter::once(check_session(env, found, limits)?).chain(beside).collect())
-    })
+    bulk::visit(env, sessions, &mut |env, _| check_session(env, env.find(None)?, limits))
 }
 
 /// Returns the findings of a session and of the files beside it, or the reason why it cannot be checked; nothing if the run was
@@ -136,8 +135,10 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError
     Ok(sessions)
 }
 
-/// Checks one session. It is fully analyzed only if a limit needs that.
-fn check_session(env: &Env, found: Found, limits: &CheckLimits) -> Result<CheckedSession, CommandError> {
+/// Checks one session, and the files beside it: one entry for each file that has credentials. It is fully analyzed only if a limit
+/// needs that.
+fn check_session(env: &Env, found: Found, limits: &CheckLimits) -> Result<Vec<CheckedSession>, CommandError> {
+    let of_files = found.clone();
     let session = found.location.id.clone();
     let path = relative(env, &found.path);
     let needs_reading = limits.needs_reading();
@@ -157,34 +158,38 @@ fn check_session(env: &Env, found: Found, limits: &CheckLimits) -> Result<Checke
     for hint in findings.iter_mut().map(|finding| &mut finding.hint).filter(|hint| !hint.is_empty()) {
         *hint = if only_reads.is_some() { String::new() } else { format!("{hint}{plan}") };
     }
-    Ok(CheckedSession { session, path, findings, only_reads, ..CheckedSession::default() })
+    let own = CheckedSession { session, path, findings, only_reads, ..CheckedSession::default() };
+    let beside = if limits.no_secrets { check_files_beside(env, &of_files, &workspace.reading)? } else { Vec::new() };
+    Ok(std::iter::once(own).chain(beside).collect())
 }
 
-/// Returns the credentials in the files beside a session and in the sessions of its subagents: one entry for each file that has some.
-fn check_beside(env: &Env, found: &Found, limits: &CheckLimits) -> Result<Vec<CheckedSession>, CommandError> {
-    let mut checked = check_files_beside(env, found, limits)?;
+/// Returns the credentials in the sessions of the subagents of a session: one entry for each file that has some.
+fn check_subagents(env: &Env, found: &Found, limits: &CheckLimits) -> Result<Vec<CheckedSession>, CommandError> {
     let secrets_only = CheckLimits { no_secrets: limits.no_secrets, ..CheckLimits::default() };
+    let mut checked = Vec::new();
     for subagent in workspace::subagents(env.disk, found)?.into_iter().filter(|_| limits.no_secrets) {
         let named = env.name_of(&subagent.path, &subagent.location.id);
-        checked.push(CheckedSession { named, ..check_session(env, subagent, &secrets_only)? });
+        let found = check_session(env, subagent, &secrets_only)?.into_iter();
+        checked.extend(found.map(|checked| CheckedSession { named: named.clone(), ..checked }));
     }
     checked.retain(|checked| !checked.findings.is_empty());
     Ok(checked)
 }
 
-fn check_files_beside(env: &Env, found: &Found, limits: &CheckLimits) -> Result<Vec<CheckedSession>, CommandError> {
-    let files = workspace::companions(env.disk, found)?.files;
+fn check_files_beside(env: &Env, found: &Found, reading: &Analysis) -> Result<Vec<CheckedSession>, CommandError> {
+    let beside = workspace::all_companions(env.disk, &env.places, found, &reading.session)?;
+    let secrets_only = CheckLimits { no_secrets: true, ..CheckLimits::default() };
     let mut checked = Vec::new();
-    if !limits.no_secrets || files.is_empty() {
-        return Ok(checked);
-    }
-    let known = env.read_as_wanted(found.clone(), &|_| false)?.reading.known.clone();
-    for path in files {
-        let matches = workspace::scan_companion(env.disk, &path, &known)?;
-        let findings = violations(&Checked { reading: None, secrets: &without_blocks(&matches), damage: &[] }, limits);
+    let files = beside.files.iter().map(|path| (path, false)).chain(beside.copies.iter().map(|path| (path, true)));
+    for (path, is_copy) in files {
+        let find = |text: &[u8]| workspace::find_beside_session(&reading.known, text);
+        let matches = workspace::scan_companion(env.disk, found, path, &find)?;
+        let secrets = without_blocks(&matches);
+        let mut findings = violations(&Checked { reading: None, secrets: &secrets, damage: &[] }, &secrets_only);
+        findings.iter_mut().filter(|_| is_copy).for_each(|finding| finding.hint.clear());
         if !findings.is_empty() {
-            let (session, path) = (found.location.id.clone(), relative(env, &path));
-            checked.push(CheckedSession { session, path, findings, is_beside: true, ..CheckedSession::default() });
+            let (session, path) = (found.location.id.clone(), relative(env, path));
+            checked.push(CheckedSession { session, path, findings, is_beside: true, is_copy, ..CheckedSession::default() });
         }
     }
     Ok(checked)
@@ -235,6 +240,9 @@ pub struct CheckedSession {
     /// True for a file beside the session.
     #[serde(skip)]
     pub is_beside: bool,
+    /// True for a file that the client keeps for itself, which is not changed.
+    #[serde(skip)]
+    pub is_copy: bool,
 }
 
 json_forms! {
@@ -325,6 +333,10 @@ impl CheckReport {
                 let way =
                     format!("  sessions of {agent} are only read: make room or delete the session with the client itself\n");
                 text.push_str(&style.paint(Paint::Dim, &way));
+            }
+            if session.is_copy {
+                let way = "  the client keeps this file for itself: aperture does not change it; edit or delete it yourself\n";
+                text.push_str(&style.paint(Paint::Dim, way));
             }
             for hint in hints(session) {
                 text.push_str(&style.paint(Paint::Dim, &format!("  {hint}\n")));

@@ -1,13 +1,15 @@
 //! The files beside a session that belong to it: outputs that the client stores apart, and the sessions of its subagents.
 
+use super::find::by_first_row;
 use super::project::named_session;
 use super::secret_scan::SecretMatch;
 use super::{ApplyError, Found};
 use crate::engine::{self, Known, Secret, masked};
 use crate::fsio::{Disk, Entry, read_whole, temporary_path, write_whole};
-use crate::model::CompanionEdit;
+use crate::model::{CompanionEdit, Session};
+use crate::provider::Places;
 use crate::store::{LoggedCompanion, Store};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +23,8 @@ pub struct Companions {
     pub files: Vec<PathBuf>,
     /// The sessions of subagents, sorted by path.
     pub subagents: Vec<Found>,
+    /// Files of the client with copies of what the session worked on, and its lists of prompts. They are only read.
+    pub copies: Vec<PathBuf>,
 }
 
 /// Returns the files beside a session; links and special files are left out.
@@ -42,10 +46,48 @@ pub fn companions(disk: &dyn Disk, found: &Found) -> io::Result<Companions> {
     Ok(companions)
 }
 
-/// Returns the sessions of the subagents of a session: those in its directory, and those in its own folder, as older clients put them,
-/// whose rows name the session.
+/// Returns the files beside a session with the outputs that its rows name in the directory of another session, as a fork does, and the
+/// copies that the client keeps.
+pub fn all_companions(disk: &dyn Disk, places: &Places, found: &Found, session: &Session) -> io::Result<Companions> {
+    let mut all = companions(disk, found)?;
+    // Only the names count: rows can name any path, and a session can have been moved.
+    let output = |named: &str| {
+        let named = Path::new(named);
+        let owner = format!("{}.jsonl", named.parent()?.parent()?.file_name()?.to_str()?);
+        Some(found.provider.outputs_directory(&found.path.with_file_name(owner))?.join(named.file_name()?))
+    };
+    let named = session.blocks.iter().filter_map(|block| output(block.spilled_to.as_deref()?));
+    let named: BTreeSet<PathBuf> = named.filter(|_| !found.location.subagent).collect();
+    for directory in named.iter().filter_map(|path| path.parent()).collect::<BTreeSet<_>>() {
+        let files = entries(disk, directory)?.into_iter().filter(|entry| entry.identity.is_some()).map(|entry| entry.path);
+        all.files.extend(files.filter(|path| named.contains(path)));
+    }
+    all.files.sort();
+    all.files.dedup();
+    for directory in found.provider.copies_directories(&found.path) {
+        all.copies
+            .extend(entries(disk, &directory)?.into_iter().filter(|entry| entry.identity.is_some()).map(|entry| entry.path));
+    }
+    all.copies.sort();
+    all.copies.extend(found.provider.prompts_files(places).into_iter().filter(|path| disk.identify(path).is_ok()));
+    Ok(all)
+}
+
+/// Returns the sessions of the subagents of a session: those in its directory, those in its own folder, as older clients put them, whose
+/// rows name the session, and those anywhere that say so in their first row, with the subagents of these.
 pub fn subagents(disk: &dyn Disk, found: &Found) -> io::Result<Vec<Found>> {
     let mut subagents = companions(disk, found)?.subagents;
+    if !found.provider.roots_beside(&found.path).is_empty() {
+        let mut started = by_first_row(disk, found.provider, &found.path, &|row| found.provider.started_by(row));
+        let mut above = vec![found.location.id.clone()];
+        while let Some(id) = above.pop() {
+            for (subagent, _) in started.extract_if(.., |(_, by)| *by == id) {
+                above.push(subagent.location.id.clone());
+                subagents.push(subagent);
+            }
+        }
+        subagents.sort_by(|a, b| a.path.cmp(&b.path));
+    }
     let folder = found.path.parent().filter(|_| !found.location.subagent);
     let files = folder.map_or(Ok(Vec::new()), |folder| entries(disk, folder))?;
     let subagent = |entry: Entry| {
@@ -72,11 +114,22 @@ fn text(disk: &dyn Disk, path: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok((!bytes[..bytes.len().min(HEAD_BYTES)].contains(&0)).then_some(bytes))
 }
 
-/// Finds the credentials in a file beside a session: by their form, and the values that the session names.
-pub fn scan_companion(disk: &dyn Disk, path: &Path, known: &Known) -> io::Result<Vec<SecretMatch>> {
+/// Finds the credentials in a file beside a session; of a list of prompts, in those of the session.
+pub fn scan_companion(
+    disk: &dyn Disk,
+    found: &Found,
+    path: &Path,
+    find: &dyn Fn(&[u8]) -> Vec<Secret>,
+) -> io::Result<Vec<SecretMatch>> {
     let Some(text) = text(disk, path)? else { return Ok(Vec::new()) };
     let (mut line, mut offset) = (1, 0);
-    let located = find_beside_session(known, &text).into_iter().map(|secret| {
+    let is_own = |at: usize| {
+        let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |feed| feed + 1);
+        let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |feed| at + feed);
+        let prompt = found.provider.typed_prompt(&text[start..end]);
+        prompt.is_none_or(|prompt| prompt.session == found.location.id)
+    };
+    let located = find(&text).into_iter().filter(|secret| is_own(secret.range.start)).map(|secret| {
         let before = &text[offset..secret.range.start];
         line += memchr::memchr_iter(b'\n', before).count() as u64;
         let start = memchr::memrchr(b'\n', before).map_or(offset, |feed| offset + feed + 1);

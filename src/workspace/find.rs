@@ -204,8 +204,13 @@ pub(super) fn find_beside(disk: &dyn Disk, provider: &'static dyn ProviderAdapte
     near.or_else(anywhere).map(|(found, _)| found.path)
 }
 
-/// Returns the number of leading bytes of the session at `path` that other sessions of the same client continue from.
-pub(super) fn inherited_bytes(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, path: &Path, id: &str) -> u64 {
+/// Returns the sessions of the same client beside the one at `path` whose first row is `wanted`, each with what it says.
+pub(super) fn by_first_row<T: Send>(
+    disk: &dyn Disk,
+    provider: &'static dyn ProviderAdapter,
+    path: &Path,
+    wanted: &(dyn Fn(&[u8]) -> Option<T> + Sync),
+) -> Vec<(Found, T)> {
     let real = disk.resolve(path).unwrap_or_else(|_| path.to_owned());
     let mut roots = provider.roots_beside(&real);
     if roots.is_empty() {
@@ -213,18 +218,24 @@ pub(super) fn inherited_bytes(disk: &dyn Disk, provider: &'static dyn ProviderAd
     }
     let mut all = FoundFiles::default();
     find_in(disk, provider, roots, &mut |_, _| {}, &mut all);
-    let inherits = |(found, _): &(Found, Identity)| {
+    let read = |(found, _): (Found, Identity)| {
         let mut head = read_head(disk, &found.path, SNIFF_BYTES).ok()?;
         if !head.contains(&b'\n') {
             head = read_head(disk, &found.path, SNIFF_LONGEST_BYTES).ok()?;
         }
-        let line = head.split(|byte| *byte == b'\n').next()?;
-        match provider.parse(line).row.event.as_deref() {
-            Some(Event::ForkedFrom { session, inherits }) if session == id => *inherits,
-            _ => None,
-        }
+        let said = wanted(head.split(|byte| *byte == b'\n').next()?)?;
+        Some((found, said))
     };
-    all.sessions.par_iter().flatten().filter_map(inherits).max().unwrap_or_default()
+    all.sessions.into_par_iter().flatten().filter_map(read).collect()
+}
+
+/// Returns the number of leading bytes of the session at `path` that other sessions of the same client continue from.
+pub(super) fn inherited_bytes(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, path: &Path, id: &str) -> u64 {
+    let inherits = |row: &[u8]| match provider.parse(row).row.event.as_deref() {
+        Some(Event::ForkedFrom { session, inherits }) if session == id => *inherits,
+        _ => None,
+    };
+    by_first_row(disk, provider, path, &inherits).into_iter().map(|(_, bytes)| bytes).max().unwrap_or_default()
 }
 
 /// Returns the session that `name` identifies: a path, an id or a unique id prefix. Without a name, returns the newest session of

@@ -29,7 +29,9 @@ pub use crate::planning::{
     Thinking, Undone, archive, are_renumbered_since, fold_into_digest, parse_changed, parse_chunk, shorten, shrink,
 };
 pub use apply::{Applied, ApplyError, apply, history, settle, was_done};
-pub use companions::{Companions, companions, find_beside_session, redact_companions, reverted, scan_companion, subagents};
+pub use companions::{
+    Companions, all_companions, companions, find_beside_session, redact_companions, reverted, scan_companion, subagents,
+};
 pub use file_edits::file_edits;
 pub use find::{FindError, Found, FoundFiles, find, find_all, find_files, find_in_folder, looks_like, roots};
 pub use fork::{fork_id, write_fork};

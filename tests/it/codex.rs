@@ -562,6 +562,29 @@ fn a_session_that_cannot_be_resumed_is_damaged() {
 }
 
 #[test]
+fn the_subagents_of_a_session_are_checked_and_redacted_with_it() {
+    let sandbox = Sandbox::new();
+    numbered(&sandbox);
+    let token = format!("ghp_{}", "q7Rz2mWk9TxB4lNvC8dF".repeat(2));
+    let started = |thread: &str, by: &str, output: &str| {
+        let source = json!({"subagent": {"thread_spawn": {"parent_thread_id": by, "depth": 1}}});
+        let head = json!({"id": thread, "cwd": sandbox.project.to_str().unwrap(), "cli_version": "0.144.2", "source": source});
+        let path = rollout(&sandbox, thread);
+        write_rows(&path, None, &[&[("session_meta", head)], &call("call_1", "printenv", output)[..]].concat());
+        path
+    };
+    let of_session = started(FORK, THREAD, "nothing");
+    let below = started(FORK_OF_FORK, FORK, &format!("GITHUB_TOKEN={token}"));
+    let checked = sandbox.run(&["check", "--no-secrets", "-s", THREAD]);
+    assert!(checked.code == 1 && checked.stdout.contains(FORK_OF_FORK), "{}", checked.stdout);
+    let before = fs::read(&of_session).unwrap();
+    let redacted = sandbox.text(&["redact", "--whole-file", "-s", THREAD]);
+    assert!(redacted.contains(&format!("subagent {FORK_OF_FORK}")), "{redacted}");
+    assert!(!fs::read_to_string(&below).unwrap().contains(&token) && fs::read(&of_session).unwrap() == before);
+    assert_eq!(sandbox.run(&["check", "--no-secrets", "-s", THREAD]).code, 0);
+}
+
+#[test]
 fn a_pack_names_its_session_by_a_part_that_sessions_of_the_same_minute_do_not_have() {
     let sandbox = Sandbox::new();
     numbered(&sandbox);

@@ -872,6 +872,48 @@ fn files_beside_a_session_are_checked_redacted_and_restored_with_it() {
     assert_eq!(fs::read(&output).unwrap(), before[1]);
 }
 
+/// A client keeps the files before edits, tasks and prompts for itself; a fork names an output of the session before it.
+#[test]
+fn files_elsewhere_are_checked_and_those_of_the_client_are_only_named() {
+    let (sandbox, path) = sandbox();
+    sandbox.text(&["redact", "--whole-file"]);
+    let output = sandbox.session_folder().join("gone/tool-results/b12345678.txt");
+    fs::create_dir_all(output.parent().unwrap()).unwrap();
+    fs::write(&output, keys()[0].clone()).unwrap();
+    let outside = sandbox.write("tool-results/secret.txt", keys()[0].clone());
+    let spilled = |name: &str, path: &std::path::Path| {
+        let text = format!("<persisted-output>\nOutput too large. Full output saved to: {}\n</persisted-output>", path.display());
+        let call = json!([{"type": "tool_use", "id": name, "name": "Bash", "input": {"command": "printenv"}}]);
+        let result = json!([{"type": "tool_result", "tool_use_id": name, "content": text}]);
+        let row = |kind: &str, uuid: String, content: serde_json::Value| json!({"type": kind, "uuid": uuid, "parentUuid": null, "sessionId": "abc1", "message": {"role": kind, "content": content}});
+        format!("{}\n{}\n", row("assistant", format!("{name}-1"), call), row("user", format!("{name}-2"), result))
+    };
+    let rows = fs::read_to_string(&path).unwrap() + &spilled("x", &output) + &spilled("y", &outside);
+    fs::write(&path, &rows).unwrap();
+    let home = path.ancestors().nth(3).unwrap();
+    let copies = ["file-history/abc1/0a@v1", "tasks/abc1/1.json", "history.jsonl"].map(|name| home.join(name));
+    for copy in &copies {
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::write(copy, format!("{{\"display\":\"{}\",\"timestamp\":1,\"sessionId\":\"abc1\"}}\n", keys()[0])).unwrap();
+    }
+    let names = ["file-history/abc1/0a@v1", "tasks/abc1/1.json", "history.jsonl", "gone/tool-results/b12345678.txt"];
+    for command in [&["check", "--no-secrets"][..], &["redact", "--whole-file", "--dry-run"]] {
+        let told = sandbox.run(command).stdout;
+        assert!(names.iter().all(|name| told.contains(name)) && !told.contains("secret.txt"), "{told}");
+    }
+    let before = copies.each_ref().map(|copy| fs::read(copy).unwrap());
+    sandbox.text(&["redact", "--whole-file"]);
+    assert_eq!(fs::read_to_string(&output).unwrap(), "[secret:github-token]");
+    assert_eq!(
+        (copies.each_ref().map(|copy| fs::read(copy).unwrap()), fs::read_to_string(&outside).unwrap()),
+        (before, keys()[0].clone())
+    );
+    sandbox.text(&["undo"]);
+    assert_eq!(fs::read_to_string(&output).unwrap(), keys()[0]);
+    fs::write(&copies[2], fs::read_to_string(&copies[2]).unwrap().replace("abc1", "other")).unwrap();
+    assert!(!sandbox.run(&["check", "--no-secrets"]).stdout.contains("history.jsonl"));
+}
+
 #[test]
 fn an_export_restores_the_files_beside_a_session_on_another_machine_and_an_import_here_keeps_them() {
     let (sandbox, path) = sandbox();

@@ -155,7 +155,7 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<Redaction, CommandErro
     let asks = arguments.forget && !arguments.yes;
     let (all, options) = (arguments.is_everywhere(), arguments.applied());
     let found = env.find(None)?;
-    let beside = workspace::companions(env.disk, &found)?;
+    let held: RefCell<Vec<String>> = RefCell::default();
     let chosen: RefCell<BTreeSet<BlockNumber>> = RefCell::default();
     let known: RefCell<Known> = RefCell::default();
     let mut report = change(env, options, &|draft, opened| {
@@ -175,7 +175,17 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<Redaction, CommandErro
         let mut redacted = draft.redact(&blocks, all, &find)?;
         *chosen.borrow_mut() = blocks;
         *known.borrow_mut() = reading.known.clone();
+        let beside = workspace::all_companions(env.disk, &env.places, &found, &reading.session)?;
         let (edits, kinds) = workspace::redact_companions(env.disk, &beside.files, &find_beside)?;
+        for path in beside.copies.iter().filter(|_| all) {
+            let count = workspace::scan_companion(env.disk, &found, path, &find_beside)?.len();
+            let credentials = plural(count, "credential");
+            let note = format!(
+                "not changed: {} has {credentials}; the client keeps it for itself: edit or delete it yourself",
+                path.display()
+            );
+            held.borrow_mut().extend((count > 0).then_some(note));
+        }
         if draft.is_empty() && redacted.kinds.is_empty() && edits.is_empty() && arguments.text.is_none() {
             let mut summary = summary(&redacted);
             if summary.notes.is_empty() {
@@ -198,6 +208,7 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<Redaction, CommandErro
         summary.companions = edits;
         Ok(summary)
     })?;
+    report.notes.extend(held.into_inner());
     // Thinking blocks are signed: their values must be restored exactly or not at all.
     let meant = |edit: &LoggedEdit| {
         let of_chosen = edit.change.as_ref().is_some_and(|change| chosen.borrow().contains(&change.number));

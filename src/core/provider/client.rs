@@ -36,6 +36,8 @@ pub trait Client: Sync {
         /// Returns the directory with the files that belong to a session and are not in its file; it need not exist. `None` if the client
         /// has none, or if the session is part of another one.
         companions_directory(_path: &Path) -> Option<PathBuf> = None;
+        /// Returns the directories in which the client keeps copies of what a session worked on, for itself; they need not exist.
+        copies_directories(_path: &Path) -> Vec<PathBuf> = Vec::new();
         /// Returns the directory with the client's memory of the project of a session, beside its file; `None` if the client has none.
         memory_directory(_path: &Path) -> Option<PathBuf> = None;
         /// Returns the settings file of the user; `None` if no setting of the client is read.

@@ -92,6 +92,8 @@ pub trait Format: Sync {
         read_only() -> Option<&'static str> = None;
         /// Returns the ordinal of a row, if the format numbers the rows of a file.
         ordinal(_row: &[u8]) -> Option<u64> = None;
+        /// Returns the session that started the session of a subagent, by its first row; `None` for any other row.
+        started_by(_row: &[u8]) -> Option<String> = None;
         /// Returns the same row with another ordinal; `None` if the row has none.
         with_ordinal(_row: &[u8], _ordinal: u64) -> Option<Vec<u8>> = None;
     }

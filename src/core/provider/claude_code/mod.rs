@@ -95,6 +95,7 @@ impl Client for ClaudeCode {
         prompts_files(places: &Places) -> Vec<PathBuf> = vec![places::prompts_file(places)];
         typed_prompt(line: &[u8]) -> Option<TypedPrompt> = places::typed_prompt(line);
         locate(path: &Path) -> Option<Location> = places::locate(path);
+        copies_directories(path: &Path) -> Vec<PathBuf> = places::copies_directories(path);
         settings_file(places: &Places) -> Option<PathBuf> = Some(places.claude_directory().join("settings.json"));
         retention_days(settings: &[u8]) -> Option<u32> = Some(settings::retention_days(settings));
         tested_version() -> &'static str = TESTED_VERSION;

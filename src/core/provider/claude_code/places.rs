@@ -80,6 +80,15 @@ pub(super) fn locate(path: &Path) -> Option<Location> {
     Some(Location { id, project: project.to_owned(), parent, subagent })
 }
 
+/// Returns the directories with the files before edits and the lists of tasks of a session, each named by its id.
+pub(super) fn copies_directories(path: &Path) -> Vec<PathBuf> {
+    let projects = path.ancestors().nth(2).filter(|above| above.file_name().is_some_and(|name| name == "projects"));
+    let home = projects.and_then(Path::parent).zip(locate(path).filter(|location| !location.subagent));
+    let of =
+        |(home, location): (&Path, Location)| ["file-history", "tasks"].map(|name| home.join(name).join(&location.id)).into();
+    home.map(of).unwrap_or_default()
+}
+
 /// Parses the content of `sessions/<pid>.json`.
 pub(super) fn registered(content: &[u8]) -> Option<OpenSession> {
     #[derive(serde::Deserialize)]

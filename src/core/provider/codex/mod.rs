@@ -66,6 +66,7 @@ impl Format for Codex {
         encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> = write::encode(slot, kind, content);
         decode(value: &[u8]) -> String = write::decode(value);
         ordinal(row: &[u8]) -> Option<u64> = write::ordinal(row);
+        started_by(row: &[u8]) -> Option<String> = parse::started_by(row);
         with_ordinal(row: &[u8], ordinal: u64) -> Option<Vec<u8>> = write::with_ordinal(row, ordinal);
     }
 

@@ -70,6 +70,14 @@ pub(super) fn fields(bytes: &[u8]) -> Option<RowFields<'_>> {
     serde_json::from_slice(bytes).ok()
 }
 
+/// Returns the session that started the subagent whose session a row begins.
+pub(super) fn started_by(row: &[u8]) -> Option<String> {
+    let payload = fields(row).filter(|fields| equals(fields.kind, "session_meta"))?.payload?;
+    let agent = member(member(payload, "source")?, "subagent")?;
+    let spawn = || member(member(agent, "thread_spawn")?, "parent_thread_id");
+    Some(text_of(member(payload, "parent_thread_id").or_else(spawn))?.into_owned())
+}
+
 /// Returns the offsets in a line that the client ignores, at which a line feed makes rows of its parts.
 pub(super) fn unread_rows(line: &[u8]) -> Vec<usize> {
     let first = json::first_length(line).filter(|length| is_row(&line[..*length]));
