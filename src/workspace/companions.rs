@@ -11,6 +11,7 @@ use crate::provider::Places;
 use crate::store::{LoggedCompanion, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Bytes of a file that are examined to tell a text from other data.
@@ -123,13 +124,11 @@ pub fn scan_companion(
 ) -> io::Result<Vec<SecretMatch>> {
     let Some(text) = text(disk, path)? else { return Ok(Vec::new()) };
     let (mut line, mut offset) = (1, 0);
-    let is_own = |at: usize| {
-        let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |feed| feed + 1);
-        let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |feed| at + feed);
-        let prompt = found.provider.typed_prompt(&text[start..end]);
-        prompt.is_none_or(|prompt| prompt.session == found.location.id)
+    let in_part = |part: Range<usize>| {
+        let shifted = |range: Range<usize>| part.start + range.start..part.start + range.end;
+        find(&text[part.clone()]).into_iter().map(|secret| Secret { range: shifted(secret.range), ..secret }).collect::<Vec<_>>()
     };
-    let located = find(&text).into_iter().filter(|secret| is_own(secret.range.start)).map(|secret| {
+    let located = own_parts(found, &text).into_iter().flat_map(in_part).map(|secret| {
         let before = &text[offset..secret.range.start];
         line += memchr::memchr_iter(b'\n', before).count() as u64;
         let start = memchr::memrchr(b'\n', before).map_or(offset, |feed| offset + feed + 1);
@@ -137,6 +136,22 @@ pub fn scan_companion(
         SecretMatch { kind: secret.kind, line, offset: start as u64, range: secret.range }
     });
     Ok(located.collect())
+}
+
+/// Returns the lines of a list of prompts that are of the session; of any other file, all of it.
+fn own_parts(found: &Found, text: &[u8]) -> Vec<Range<usize>> {
+    let prompt = |line: &[u8]| found.provider.typed_prompt(line.trim_ascii());
+    if prompt(text.split(|byte| *byte == b'\n').next().unwrap_or_default()).is_none() {
+        return std::iter::once(0..text.len()).collect();
+    }
+    let id = memchr::memmem::Finder::new(&found.location.id);
+    let is_own = |line: &[u8]| id.find(line).is_some() && prompt(line).is_some_and(|prompt| prompt.session == found.location.id);
+    let mut end = 0;
+    let lines = text.split_inclusive(|byte| *byte == b'\n').map(|line| {
+        end += line.len();
+        end - line.len()..end
+    });
+    lines.filter(|line| is_own(&text[line.clone()])).collect()
 }
 
 /// Returns the credentials in the text of a file beside a session: by their form, and the values that the session or the text names.
