@@ -9,10 +9,28 @@ use crate::text::sentence::fenced_input;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Prefixes of texts that the client adds in the user's name. The client itself searches for them, so edits must preserve them.
-const CLIENT_TEXTS: &[&str] = &[
-    "# AGENTS.md instructions", "<INSTRUCTIONS>", "<environment_context>", "<user_instructions>", "<user_shell_command>",
-    "<turn_aborted>", "<subagent_notification>", "<recommended_plugins>", "<skill>", "<system-reminder>",
+/// Prefixes of texts that the client adds in the user's name, with their labels. The client itself searches for them, so edits must
+/// preserve them.
+const CLIENT_TEXTS: &[(&str, &str)] = &[
+    ("# AGENTS.md instructions", "agents_md"),
+    ("<INSTRUCTIONS>", "INSTRUCTIONS"),
+    ("<environment_context>", "environment_context"),
+    ("<user_instructions>", "user_instructions"),
+    ("<user_shell_command>", "user_shell_command"),
+    ("<turn_aborted>", INTERRUPTED),
+    ("<subagent_notification>", "subagent_notification"),
+    ("<recommended_plugins>", "recommended_plugins"),
+    ("<skill>", "skill"),
+    ("<system-reminder>", "system_reminder"),
+    ("Warning: apply_patch was requested via ", "warning"),
+    ("Warning: The maximum number of unified exec processes", "warning"),
+    ("Warning: Your account was flagged ", "warning"),
+];
+/// Labels of instructions that the client adds before a prompt, and removes with it.
+const UPDATES: &[&str] = &[
+    "permissions_instructions", "model_switch", "collaboration_mode", "multi_agent_mode", "realtime_conversation",
+    "environments_instructions", "plugins_instructions", "skills_instructions", "personality_spec", "token_budget",
+    "context_window", "context_window_guidance", "rollout_budget",
 ];
 /// The label of such a text after the user stopped a turn.
 pub(super) const INTERRUPTED: &str = "turn_aborted";
@@ -39,8 +57,21 @@ const POLL: &str = "write_stdin";
 const LABEL_BYTES: usize = 40;
 
 pub(super) fn is_clients(text: &str) -> bool {
+    client_label(text).is_some()
+}
+
+fn client_label(text: &str) -> Option<&'static str> {
     let text = text.trim_start();
-    CLIENT_TEXTS.iter().any(|beginning| text.starts_with(beginning))
+    CLIENT_TEXTS.iter().find(|(beginning, _)| text.starts_with(beginning)).map(|(_, label)| *label)
+}
+
+/// Returns true if a block is context that the client adds to a prompt: it makes no turn, and a rollback removes it with the prompt.
+pub(super) fn is_context(block: &Block) -> bool {
+    let is_known = match block.role {
+        Role::User => CLIENT_TEXTS.iter().any(|(_, label)| *label == &*block.label),
+        _ => UPDATES.contains(&&*block.label),
+    };
+    block.kind == BlockKind::Attachment && is_known
 }
 
 /// Returns true for a text of the client that holds a result: what is between its tags can be changed.
@@ -142,10 +173,10 @@ fn prompt(content: &str) -> Option<&str> {
 
 /// Returns the label of a text that the client added: the name of its first tag.
 fn label(content: &str) -> String {
-    let content = content.trim_start();
-    if content.starts_with(CLIENT_TEXTS[0]) {
-        return "agents_md".to_owned();
+    if let Some(label) = client_label(content) {
+        return label.to_owned();
     }
+    let content = content.trim_start();
     let tag = content.strip_prefix('<').and_then(|rest| rest.split_once('>')).map(|(tag, _)| tag.trim_start_matches('/'));
     // The name of a tag is before its attributes.
     let name = tag.map(|tag| tag.split_once(' ').filter(|(_, rest)| rest.contains('=')).map_or(tag, |(name, _)| name));

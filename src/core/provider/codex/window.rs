@@ -1,8 +1,8 @@
 //! Computes the window that the client would send if it resumed the session now: all rows since the last compaction, except
 //! those that were rolled back.
 
-use super::messages;
-use crate::model::{Event, Flags, Row, RowKind, Session, Window};
+use super::{content, messages};
+use crate::model::{Block, BlockKind, Event, Flags, Role, RowKind, Session, Window};
 
 pub(in crate::provider) fn window(session: &Session) -> Window {
     let boundary = boundary(session);
@@ -35,19 +35,27 @@ pub(in crate::provider) fn window(session: &Session) -> Window {
 /// Returns the rows with content that are sent after the compaction of the window, and those that the user rolled back, in order.
 fn live(session: &Session, boundary: Option<u32>) -> (Vec<u32>, Vec<u32>) {
     let (mut live, mut left) = (Vec::new(), Vec::new());
-    for (place, row) in (0u32..).zip(&session.rows) {
-        match (row.kind, row.event.as_deref()) {
+    let row = |place: u32| &session.rows[place as usize];
+    let is_context =
+        |place: u32| row(place).kind != RowKind::Boundary && session.blocks_of(place).iter().any(content::is_context);
+    for (place, facts) in (0u32..).zip(&session.rows) {
+        match (facts.kind, facts.event.as_deref()) {
             (RowKind::Boundary, _) if boundary.is_none_or(|boundary| place > boundary) => left.push(place),
             (_, Some(Event::RolledBack(prompts @ 1..))) => {
-                let places = (0..live.len()).rev().filter(|at| session.rows[live[*at] as usize].prompt);
+                let turns: Vec<usize> = (0..live.len()).filter(|at| begins_turn(session, live[*at])).collect();
                 // If there are fewer prompts, all of them are rolled back.
-                if let Some(first) = places.take(*prompts as usize).last().and_then(|at| live.drain(at..).next()) {
-                    left.truncate(left.partition_point(|row| *row < first));
-                    left.extend(first..=place);
+                let Some(mut first) = turns.get(turns.len().saturating_sub(*prompts as usize)).copied() else { continue };
+                let oldest = live[..first].iter().position(|place| row(*place).kind == RowKind::Boundary);
+                let oldest = oldest.unwrap_or(first).min(turns[0]);
+                while first > oldest && is_context(live[first - 1]) {
+                    first -= 1;
                 }
+                let first = live.drain(first..).next().unwrap_or(place);
+                left.truncate(left.partition_point(|row| *row < first));
+                left.extend(first..=place);
             }
             (RowKind::Boundary, _) => live.push(place),
-            (RowKind::User | RowKind::Assistant | RowKind::Attachment, _) if row.blocks > 0 => live.push(place),
+            (RowKind::User | RowKind::Assistant | RowKind::Attachment, _) if facts.blocks > 0 => live.push(place),
             _ => {}
         }
     }
@@ -55,19 +63,24 @@ fn live(session: &Session, boundary: Option<u32>) -> (Vec<u32>, Vec<u32>) {
     (live, left)
 }
 
+/// Returns true if the client counts a row as the begin of a turn: any message in the user's name, also one in tags, but none of its own.
+fn begins_turn(session: &Session, place: u32) -> bool {
+    let (row, blocks) = (&session.rows[place as usize], session.blocks_of(place));
+    let is_message = |block: &Block| block.role == Role::User && block.kind != BlockKind::Other;
+    row.kind == RowKind::User && row.answers.is_none() && blocks.iter().any(is_message) && !blocks.iter().any(content::is_context)
+}
+
 /// Returns the last compaction that no rollback undoes. A rollback names prompts, and undoes the compactions in as many of the last turns
-/// that have a prompt, and between these.
+/// that have a prompt, and between these. All rows of a client that did not record the begin of a turn are one turn.
 fn boundary(session: &Session) -> Option<u32> {
-    let starts = |row: &Row| row.flags.any(Flags::TURN_START);
-    let has_starts = session.rows.iter().any(starts);
     let (mut undone, mut prompted, mut boundary) = (0u32, false, None);
-    for (place, row) in session.rows.iter().enumerate().rev() {
+    for (place, row) in session.rows.iter().enumerate().rev().map(|(place, row)| (place as u32, row)) {
         match row.event.as_deref() {
             Some(Event::RolledBack(turns)) => undone = undone.saturating_add(*turns),
-            _ if row.kind == RowKind::Boundary => boundary = boundary.or(Some(place as u32)),
-            _ => prompted |= row.prompt,
+            _ if row.kind == RowKind::Boundary => boundary = boundary.or(Some(place)),
+            _ => prompted |= begins_turn(session, place),
         }
-        if place == 0 || if has_starts { starts(row) } else { row.prompt } {
+        if place == 0 || row.flags.any(Flags::TURN_START) {
             if undone == 0 && boundary.is_some() {
                 return boundary;
             }
@@ -110,27 +123,36 @@ mod tests {
         let turn = |prompt: &str| {
             [row("response_item", item("user", prompt)), row("response_item", item("assistant", &format!("re {prompt}")))]
         };
+        let start = || row("event_msg", json!({"type": "task_started"}));
         let compacted =
             row("compacted", json!({"message": "m", "replacement_history": [item("user", "one"), item("user", "sum")]}));
         let back = |turns: u32| row("event_msg", json!({"type": "thread_rolled_back", "num_turns": turns}));
+        let started = |prompt: &str| [vec![start()], turn(prompt).to_vec()].concat();
         let rows = |turns: u32| {
+            [started("one"), started("two"), vec![compacted.clone()], started("three"), vec![back(turns)], started("four")]
+                .concat()
+        };
+        check(&rows(1), &["one", "sum", "four", "re four"], &[8, 9, 10]);
+        check(&rows(2), &["one", "re one", "four", "re four"], &[4, 5, 6, 7, 8, 9, 10]);
+        check(&rows(9), &["four", "re four"], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        // A digest of aperture has this form too, and begins no turn.
+        let mut digested = rows(1);
+        digested[6]["aperture"] = "id".into();
+        check(&digested, &["one", "sum", "four", "re four"], &[8, 9, 10]);
+        // Without the begins of turns, all rows are one turn.
+        let bare = |turns: u32| {
             [&turn("one")[..], &turn("two"), std::slice::from_ref(&compacted), &turn("three"), &[back(turns)], &turn("four")]
                 .concat()
         };
-        check(&rows(1), &["one", "sum", "four", "re four"], &[5, 6, 7]);
-        check(&rows(2), &["one", "re one", "four", "re four"], &[2, 3, 4, 5, 6, 7]);
-        check(&rows(9), &["four", "re four"], &[0, 1, 2, 3, 4, 5, 6, 7]);
-        // A digest of aperture has this form too, and begins no turn.
-        let mut digested = rows(1);
-        digested[4]["aperture"] = "id".into();
-        check(&digested, &["one", "sum", "four", "re four"], &[5, 6, 7]);
+        check(&bare(1), &["one", "re one", "two", "re two", "four", "re four"], &[4, 5, 6, 7]);
+        check(&bare(2), &["one", "re one", "four", "re four"], &[2, 3, 4, 5, 6, 7]);
         // The client begins a turn, and takes a further prompt during it.
         let turns = |texts: &[&str]| -> Vec<Value> {
             let parts = texts.iter().flat_map(|text| match *text {
                 "sum" => vec![compacted.clone()],
                 text => turn(text).to_vec(),
             });
-            [row("event_msg", json!({"type": "task_started"}))].into_iter().chain(parts).collect()
+            [start()].into_iter().chain(parts).collect()
         };
         let resumed = |rows: &[Vec<Value>], expected: &[&str], left: &[u32]| check(&rows.concat(), expected, left);
         let busy = |turns_back| [turns(&["zero"]), turns(&["one", "busy"]), vec![back(turns_back)], turns(&["four"])];
@@ -146,5 +168,30 @@ mod tests {
         resumed(&between(2), &["zero", "re zero", "four", "re four"], &[4, 6, 7, 8, 9, 10]);
         let again = [&turn("one")[..], &turn("two"), &[back(1)], &turn("three"), &[back(2)], &turn("four")].concat();
         check(&again, &["four", "re four"], &[0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn a_rollback_counts_messages_in_tags_and_removes_the_context_of_a_prompt() {
+        let rows = |texts: &[(&str, &str)], turns: u32| -> Vec<Value> {
+            let mut rows: Vec<Value> = texts.iter().map(|(role, text)| row("response_item", item(role, text))).collect();
+            rows.push(row("event_msg", json!({"type": "thread_rolled_back", "num_turns": turns})));
+            rows
+        };
+        let (one, two, re) = (("user", "one"), ("user", "two"), ("assistant", "re"));
+        for tagged in ["<task>\nfix it\n</task>", "<br>", "<user_action>review</user_action>"] {
+            check(&rows(&[one, re, ("user", tagged), re, two, re], 2), &["one", "re"], &[2, 3, 4, 5, 6]);
+        }
+        for (role, context) in [
+            ("user", "<environment_context>\n</environment_context>"),
+            ("user", "<skill>\n</skill>"),
+            ("user", "Warning: apply_patch was requested via exec_command."),
+            ("developer", "<permissions instructions>never</permissions instructions>"),
+        ] {
+            check(&rows(&[one, re, (role, context), two, re], 1), &["one", "re"], &[2, 3, 4, 5]);
+            // It makes no turn, and is kept before the first one.
+            check(&rows(&[(role, context), one, re, two, (role, context), re], 2), &[context], &[1, 2, 3, 4, 5, 6]);
+        }
+        let note = ("developer", "Use tabs.");
+        check(&rows(&[one, re, note, two, re], 1), &["one", "re", "Use tabs."], &[3, 4, 5]);
     }
 }
