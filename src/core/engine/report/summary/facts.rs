@@ -7,7 +7,7 @@ use crate::engine::memory::{Subject, call_error, lost_failure};
 use crate::engine::reduce::{commit, failed_test, passed_and_failed};
 use crate::engine::{Analysis, plural};
 use crate::model::{
-    Block, BlockKind, BlockNumber, Conventions, Event, Flags, Key, Outdated, Role, Tool, ToolVerb, Turn, starts_with_any,
+    Block, BlockKind, BlockNumber, Conventions, Event, Flags, Key, Outdated, Role, RowKind, Tool, ToolVerb, Turn, starts_with_any,
 };
 use crate::text::command_heads::{head, heads, is_lookup};
 use crate::text::shell::{SimpleCommand, first_line_of_document, simple_commands};
@@ -274,8 +274,9 @@ pub fn last_message<'a>(reading: &'a Analysis, turn: &Turn) -> Option<&'a Block>
         let is_of_client_alone = reading.session.conventions.is_client_command(&block.preview);
         let is_command = row.flags.any(Flags::COMMAND_NAME) && is_printed
             || row.flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND) && is_of_client_alone;
-        let is_summary = matches!(row.event.as_deref(), Some(Event::CompactSummary));
-        !is_silent && !is_command && !is_summary && !is_of_client(reading, block)
+        // A compaction repeats messages.
+        let is_repeated = row.kind == RowKind::Boundary || matches!(row.event.as_deref(), Some(Event::CompactSummary));
+        !is_silent && !is_command && !is_repeated && !is_of_client(reading, block)
     })
 }
 
