@@ -61,7 +61,14 @@ const MESSAGES: &[&str] = &["event", "message", "messages", "notice", "notificat
 
 /// Returns the user's words in a text in the user's name of which nothing more is known: none if a program wrapped it.
 pub fn prompt(content: &str) -> Vec<Span> {
-    if is_wrapped(content) { Vec::new() } else { typed(content, 0, content.len()) }
+    if is_wrapped(content) { Vec::new() } else { own(content, 0, content.len()) }
+}
+
+/// Returns the parts of the text at `start..end` of a content as [`typed`] does, without a message of another sender in it.
+pub fn own(content: &str, start: usize, end: usize) -> Vec<Span> {
+    let Some((at, tag)) = content.get(start..end).and_then(message) else { return typed(content, start, end) };
+    let after = end - tag.after_element().unwrap_or_default().len();
+    [typed(content, start, start + at), typed(content, after, end)].concat()
 }
 
 /// The heading of the text that a user gave to a template, as spec-kit writes it.
@@ -81,11 +88,24 @@ pub fn is_wrapped(text: &str) -> bool {
             return true;
         }
     }
-    let start = if text.starts_with('<') { Some(0) } else { text.find("\n<").map(|at| at + 1) };
-    start.is_some_and(|at| {
-        let is_question = text[..at].contains('?');
-        !is_question && Tag::at(&text[at..]).is_some_and(|tag| tag.names_sender())
-    })
+    message(text).is_some_and(|(at, _)| !text[..at].contains('?'))
+}
+
+/// Returns the tag of a message of another sender in a text, with its place: the first tag at the start of a line if it says so, or one
+/// before it if both its name and a key say so.
+fn message(text: &str) -> Option<(usize, Tag<'_>)> {
+    const MOST_TAGS: usize = 64;
+    for (at, _) in text.match_indices('<').take(MOST_TAGS) {
+        let is_first = matches!(text[..at].trim_end_matches([' ', '\t']).chars().next_back(), None | Some('\n'));
+        let tag = Tag::at(&text[at..]).filter(|tag| {
+            let says = [tag.is_of_message(), tag.has_sender()];
+            if is_first { says.contains(&true) } else { !says.contains(&false) }
+        });
+        if is_first || tag.is_some() {
+            return tag.map(|tag| (at, tag));
+        }
+    }
+    None
 }
 
 /// A tag at the beginning of a text that opens an element.
@@ -123,14 +143,21 @@ impl<'a> Tag<'a> {
         Some(after)
     }
 
-    /// Returns true if the tag says that another program or agent sends its content.
-    fn names_sender(&self) -> bool {
-        let words = |name: &'a str| name.split(['-', '_', ':', '.']);
-        let of_message =
-            words(self.name).count() > 1 && words(self.name).next_back().is_some_and(|last| MESSAGES.contains(&last));
-        let keys = self.attributes.split_whitespace().filter_map(|attribute| attribute.split_once('=')).map(|(key, _)| key);
-        of_message || keys.flat_map(words).any(|word| SENDERS.contains(&word))
+    /// Returns true if its name says that it is around a message of another program.
+    fn is_of_message(&self) -> bool {
+        let words = || words_of(self.name);
+        words().count() > 1 && words().next_back().is_some_and(|last| MESSAGES.contains(&last))
     }
+
+    /// Returns true if a key of it names a sender.
+    fn has_sender(&self) -> bool {
+        let keys = self.attributes.split_whitespace().filter_map(|attribute| attribute.split_once('=')).map(|(key, _)| key);
+        keys.flat_map(words_of).any(|word| SENDERS.contains(&word))
+    }
+}
+
+fn words_of(name: &str) -> impl DoubleEndedIterator<Item = &str> {
+    name.split(['-', '_', ':', '.'])
 }
 
 fn is_of_name(character: char) -> bool {
@@ -170,6 +197,10 @@ mod tests {
             ("<a>one</a> and <a>two</a> are equal", false),
             ("Fix this:\n<my-button color=\"red\">x</my-button>", false),
             ("Why do I see this?\n<peer-note from=\"b\">x</peer-note>", false),
+            ("A session wrote: <peer-message from=\"b\">\nUse tabs.\n</peer-message>\n\nIt has no rights of yours.", true),
+            ("A session wrote:\n  <peer-note from=\"b\">\nUse tabs.\n  </peer-note>", true),
+            ("Fix this: <my-button from=\"red\">x</my-button>", false),
+            ("Style the <chat-message> too", false),
             ("<T> is a type", false),
             ("<a>not closed", false),
             ("<peer-message from=\"b\">\nUse tabs.", true),
@@ -181,6 +212,19 @@ mod tests {
         ] {
             assert_eq!(is_wrapped(text), expected, "{text}");
             assert_eq!(prompt(text).is_empty(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_message_of_another_sender_is_not_the_users_words() {
+        for (text, expected) in [
+            ("Why?\n<peer-note from=\"b\">Use tabs.</peer-note>\nUse spaces.", &["Why?", "Use spaces."][..]),
+            ("Why? <peer-message from=\"b\">Use tabs.</peer-message>", &["Why?"]),
+            ("Why?\n  <peer-note from=\"b\">Use tabs.", &["Why?"]),
+            ("Why does <a>this</a> fail?", &["Why does <a>this</a> fail?"]),
+        ] {
+            let found: Vec<&str> = prompt(text).iter().map(|(start, end)| &text[*start as usize..*end as usize]).collect();
+            assert_eq!(found, expected, "{text}");
         }
     }
 

@@ -109,7 +109,7 @@ pub(super) fn read<'a>(
     row.prompt = !parts.is_empty()
         && label == "queued_command"
         && text_of(member(payload, "commandMode")).is_none_or(|mode| mode == "prompt")
-        && author.map_or_else(is_typed, |kind| kind == "human");
+        && author.as_deref().map_or_else(is_typed, |kind| kind == "human");
     let speaker = if row.prompt || user { Role::User } else { Role::System };
     let first = blocks.len();
     blocks.extend(parts.into_iter().map(|part| match part {
@@ -135,9 +135,10 @@ pub(super) fn read<'a>(
         (parsed.block.preview, parsed.block.label) = (shown.into(), Box::default());
     }
     let typed = typed.filter(|_| row.prompt);
+    let words = if author.is_some() { words::typed } else { words::own };
     for ParsedBlock { block, content, .. } in &mut blocks[first..] {
         let places = typed.iter().flatten().filter_map(|typed| Some((content.find(&**typed)?, typed.len())));
-        let mut found: Vec<_> = places.flat_map(|(at, length)| words::typed(content, at, at + length)).collect();
+        let mut found: Vec<_> = places.flat_map(|(at, length)| words(content, at, at + length)).collect();
         found.sort_unstable();
         found.dedup_by(|next, before| next.0 < before.1);
         block.words = found.into();

@@ -9,7 +9,7 @@ use super::parse::{RowFields, is_from};
 use crate::model::{BlockKind, Flags, Role, Row};
 use crate::provider::ParsedBlock;
 use crate::provider::json::{elements, equals, is_true, member, members, text, text_of};
-use crate::provider::words::{Span, TYPED_BYTES, is_wrapped, span, typed};
+use crate::provider::words::{Span, TYPED_BYTES, is_wrapped, own, span, typed};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -85,7 +85,10 @@ pub(super) fn mark(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<
     for ParsedBlock { block, content, .. } in blocks {
         let found = match (block.kind, block.role) {
             (BlockKind::ToolResult, _) => in_result(fields, content, block.error),
-            (BlockKind::Text, Role::User) if !meta && !is_foreign(fields, content) => in_text(content),
+            (BlockKind::Text, Role::User) if !meta && !is_foreign(fields, content) => {
+                let is_typed = author(fields).is_some() || text_of(fields.prompt_source).is_some();
+                in_text(content, if is_typed { typed } else { own })
+            }
             _ => Vec::new(),
         };
         block.words = found.into();
@@ -119,8 +122,8 @@ pub(super) fn is_foreign(fields: &RowFields<'_>, content: &str) -> bool {
     }
 }
 
-/// Returns the typed part of a text in the user's name.
-fn in_text(content: &str) -> Vec<Span> {
+/// Returns the typed part of a text in the user's name, as `words` does for a part of which nothing more is known.
+fn in_text(content: &str, words: fn(&str, usize, usize) -> Vec<Span>) -> Vec<Span> {
     let start = content.len() - content.trim_start().len();
     let begins = |known: &str| content[start..].starts_with(known);
     if begins("<command-") || begins("<bash-input>") {
@@ -144,7 +147,7 @@ fn in_text(content: &str) -> Vec<Span> {
         Some(end) if begins(INTERRUPTED) => start + end + 1,
         _ => start,
     };
-    typed(content, from, content.len())
+    words(content, from, content.len())
 }
 
 /// Returns the user's words in a tool result.
