@@ -18,7 +18,7 @@ use std::time::Duration;
 pub const SEARCH_INDEX_FILE: &str = "search.db";
 
 /// Version of the index; increased when its form or meaning changes. An index of another version is emptied.
-const FORMAT: i32 = 15;
+const FORMAT: i32 = 16;
 const FORM: Form = Form {
     file: SEARCH_INDEX_FILE,
     version: FORMAT,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Version of the totals; increased when their form or meaning changes, or more of a title is masked. Totals of another version are
 /// ignored.
-const FORMAT: u8 = 15;
+const FORMAT: u8 = 16;
 
 /// File name in the directory of the cache.
 pub const TOTALS_FILE: &str = "totals";

@@ -97,6 +97,8 @@ pub enum Event {
     },
     /// A compaction, and the earlier rows that it keeps.
     Compaction {
+        /// The row that it follows, as its client says.
+        follows: Option<Key>,
         /// Rows whose messages follow the summary.
         preserved: Vec<Key>,
         anchor: Option<Key>,

@@ -33,10 +33,10 @@ impl Window {
     }
 }
 
-/// A place at which the client loses the rows before a row, because the row names a parent that the file does not have.
+/// A place at which the client loses rows, because a row names another row that the file does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HistoryCut {
-    /// The row after which the conversation is sent.
+    /// The row that names a missing one.
     pub row: u32,
     /// The row that it certainly followed: the one written before it, of the same session and side, and not newer.
     pub before: Option<u32>,
@@ -64,7 +64,7 @@ pub struct Hidden {
     pub compacted: u32,
     /// On abandoned branches.
     pub branched: u32,
-    /// Cut off: before a row whose parent is not in the file.
+    /// Cut off by a row that names one which is not in the file.
     pub cut: u32,
     /// Of subagents.
     pub sidechain: u32,

@@ -98,6 +98,12 @@ pub enum CutPlace {
     NewestAnswer,
     /// A newer cut is before the row in the next request.
     Older,
+    /// An older row is before the row in the next request.
+    Within,
+    /// The next request has neither the row nor those after it.
+    Beyond,
+    /// The row is a compaction, and the next request has none of the rows that it keeps.
+    Kept,
 }
 
 /// The resemblance of rows with one identity.
@@ -155,10 +161,14 @@ impl Finding {
     /// Returns the damage, without its place.
     pub fn message(&self) -> String {
         match &self.kind {
-            FindingKind::Cut { blocks, tokens, .. } => {
+            FindingKind::Cut { blocks, tokens, place, .. } => {
+                let fault = match place {
+                    CutPlace::Kept => "a row that the compaction keeps is missing",
+                    _ => "the link to the rows before is broken",
+                };
                 let tokens = Some(amount(tokens.round() as u64)).filter(|_| *tokens >= 0.5);
                 let size = tokens.map(|tokens| format!(" (~{tokens} tokens)")).unwrap_or_default();
-                format!("the link to the rows before is broken: {}{size} cut off", plural(*blocks as usize, "block"))
+                format!("{fault}: {}{size} cut off", plural(*blocks as usize, "block"))
             }
             FindingKind::Unreadable { fault, rows } => {
                 let what = match fault {
@@ -209,6 +219,9 @@ impl Finding {
                 "the next request begins here, with an answer, which the API refuses"
             }
             FindingKind::Cut { place: CutPlace::Older, .. } => "still lost once the newer cut is mended",
+            FindingKind::Cut { place: CutPlace::Within, .. } => "the next request continues here from an older row",
+            FindingKind::Cut { place: CutPlace::Beyond, .. } => "the next request ends before this row",
+            FindingKind::Cut { place: CutPlace::Kept, .. } => "the next request has none of the rows that it keeps",
             FindingKind::Unreadable { rows: 1, .. } => "the client skips the line; its content is lost",
             FindingKind::Unreadable { .. } => "the client skips the lines; their content is lost",
             FindingKind::UnreadRows { is_skipped: true, .. } => "the client skips the line",
@@ -307,11 +320,14 @@ fn lines(session: &Session, found: &mut Vec<Finding>) {
 }
 
 fn cuts(session: &Session, window: &Window, found: &mut Vec<Finding>) {
-    for (at, cut) in window.cuts.iter().enumerate() {
+    for cut in &window.cuts {
         let blocks = || cut.rows.iter().flat_map(|row| session.blocks_of(*row));
-        let place = match (at, session.rows[cut.row as usize].kind) {
-            (0, RowKind::Assistant) => CutPlace::NewestAnswer,
-            (0, _) => CutPlace::Newest,
+        let place = match session.rows[cut.row as usize].kind {
+            RowKind::Boundary if session.rows[cut.row as usize].parent.is_none() => CutPlace::Kept,
+            _ if cut.rows.contains(&cut.row) => CutPlace::Beyond,
+            RowKind::Assistant if window.chain.first() == Some(&cut.row) => CutPlace::NewestAnswer,
+            _ if window.chain.first() == Some(&cut.row) => CutPlace::Newest,
+            _ if window.chain.contains(&cut.row) => CutPlace::Within,
             _ => CutPlace::Older,
         };
         let (blocks, tokens) = (blocks().count() as u32, blocks().map(|block| block.tokens.value).sum());

@@ -229,6 +229,7 @@ fn event(kind: &str, fields: &RowFields<'_>) -> Option<Event> {
             let (messages, segment) = (part("preservedMessages"), part("preservedSegment"));
             let end = |name| key(member(segment?, name));
             Some(Event::Compaction {
+                follows: key(fields.logical_parent),
                 preserved: messages
                     .and_then(|messages| member(messages, "uuids"))
                     .map(elements)

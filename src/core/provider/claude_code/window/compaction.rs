@@ -1,5 +1,5 @@
 use super::tree::{Parent, Tree};
-use crate::model::Event;
+use crate::model::{Event, HistoryCut};
 use rustc_hash::FxHashSet;
 
 /// Removes the rows that the last compaction dropped, and links the rows that it kept after its summary.
@@ -43,6 +43,15 @@ pub(super) fn relink(tree: &mut Tree<'_>) -> Option<u32> {
         }
     }
     Some(tail)
+}
+
+/// Returns the rows that the compaction of a chain keeps, if one of them is missing: the client then sends none of them.
+pub(super) fn unkept(tree: &Tree<'_>, nodes: &[u32]) -> Option<HistoryCut> {
+    let last = tree.live().rfind(|node| tree.view.is_boundary(tree.row(*node)))?;
+    let Some(Event::Compaction { preserved, .. }) = tree.facts(last).event.as_deref() else { return None };
+    let rows: Vec<u32> = preserved.iter().filter_map(|key| tree.find(*key)).map(|node| tree.row(node)).collect();
+    let is_lost = nodes.contains(&last) && rows.len() < preserved.len() && !rows.is_empty();
+    is_lost.then(|| HistoryCut { row: tree.row(last), before: None, rows })
 }
 
 #[derive(Default)]

@@ -1,47 +1,62 @@
-use super::View;
-use crate::model::{Key, RowKind, Window};
-use rustc_hash::FxHashMap;
+use super::chain::chain;
+use super::tree::{Parent, Tree};
+use super::{View, cut};
+use crate::model::{Event, Session, Window};
 
-/// Returns the rows of the turns that the user left by a rewind: a prompt whose parent is continued by other rows, and all rows
-/// after it on its branch.
+/// Returns the rows on the branches that the user left, in order, given the leaf of the window.
 ///
-/// A row whose parent is not in the file was not left as far as the file shows.
-pub(super) fn left(view: &View<'_>, window: &Window) -> Vec<u32> {
-    let rows = view.rows;
-    let mut places: FxHashMap<Key, u32> = FxHashMap::default();
-    for (place, row) in (0..).zip(rows) {
-        if let Some(id) = row.id {
-            places.entry(id).or_insert(place);
+/// The conversation up to the leaf, as if no compaction had cut it, does not have these rows, although they are linked to it or begin a
+/// conversation. A row that no message follows makes no branch. A row whose parent is not in the file was not left as far as the file
+/// shows.
+pub(super) fn left(session: &Session, view: &View<'_>, window: &Window, leaf: Option<u32>) -> Vec<u32> {
+    let mut tree = Tree::new(view);
+    join(&mut tree);
+    let nodes = leaf.map(|leaf| chain(&tree, leaf)).unwrap_or_default();
+    let mut live = vec![false; view.rows.len()];
+    let cuts = cut::cuts(session, &tree, &nodes);
+    let rows = cuts.iter().chain(&window.cuts).flat_map(|cut| &cut.rows).chain(&window.chain).copied();
+    rows.chain(nodes.iter().map(|node| tree.row(*node))).for_each(|row| live[row as usize] = true);
+    let begins = |node: &u32| !tree.has_parent(*node) && !view.is_boundary(tree.row(*node));
+    let root = nodes.first().map_or(tree.cleared, begins);
+    // Each node is walked once; `None`: it is not known yet.
+    let mut known: Vec<Option<bool>> =
+        (0..tree.nodes.len() as u32).map(|node| live[tree.row(node) as usize].then_some(false)).collect();
+    let mut walk = |node: u32, opens: bool| {
+        let mut path = Vec::new();
+        let mut next = Some(node);
+        let mut is_left = false;
+        while let Some(node) = next {
+            if let Some(left) = known[node as usize] {
+                is_left = left || opens && live[tree.row(node) as usize];
+                break;
+            }
+            known[node as usize] = Some(false);
+            path.push(node);
+            is_left = opens && root && !cut::is_cut(&tree, node);
+            next = tree.parent(node);
         }
-    }
-    let parent = |row: u32| rows[row as usize].parent.and_then(|parent| places.get(&parent)).copied();
-    let mut live = vec![false; rows.len()];
-    for row in window.chain.iter().chain(&window.rows).chain(window.cuts.iter().flat_map(|cut| &cut.rows)) {
-        live[*row as usize] = true;
-    }
-    // Rows that a compaction cut off were live before it.
-    let speaks = |row: &u32| {
-        let row_of = &rows[*row as usize];
-        !view.is_sidechain(*row) && matches!(row_of.kind, RowKind::User | RowKind::Assistant)
+        path.into_iter().for_each(|node| known[node as usize] = Some(is_left));
     };
-    let mut next = window.chain.first().copied();
-    let mut walked = vec![false; rows.len()];
-    while let Some(row) = next.filter(|row| !std::mem::replace(&mut walked[*row as usize], true)) {
-        live[row as usize] = true;
-        let before = || view.is_boundary(row).then(|| (0..row).rev().find(speaks)).flatten();
-        next = parent(row).or_else(before);
-    }
-    let root = window.chain.first().is_some_and(|row| rows[*row as usize].parent.is_none() && !view.is_boundary(*row));
-    let mut is_left = vec![false; rows.len()];
-    for (place, row) in (0u32..).zip(rows) {
-        if live[place as usize] || view.is_sidechain(place) || row.id.is_none() {
-            continue;
+    let main = |node: &u32| !view.is_sidechain(tree.row(*node));
+    let (messages, others): (Vec<u32>, Vec<u32>) = tree.live().filter(main).partition(|node| view.speaks(tree.row(*node)));
+    messages.into_iter().for_each(|node| walk(node, true));
+    others.into_iter().for_each(|node| walk(node, false));
+    let left = known.iter().zip(&tree.nodes).filter(|(left, _)| **left == Some(true)).map(|(_, node)| node.row);
+    let mut left: Vec<u32> = left.collect();
+    left.sort_unstable();
+    left
+}
+
+/// Links each boundary to the row that its compaction followed: the one that it names, or else the last message before it.
+fn join(tree: &mut Tree<'_>) {
+    let mut last = Parent::None;
+    for node in 0..tree.nodes.len() as u32 {
+        let row = tree.row(node);
+        if let Some(Event::Compaction { follows, .. }) = tree.facts(node).event.as_deref() {
+            let named = follows.and_then(|key| tree.find(key)).filter(|before| *before != node);
+            tree.nodes[node as usize].parent = named.map_or(last, Parent::Node);
+        } else if tree.view.speaks(row) && !tree.view.is_sidechain(row) {
+            last = Parent::Node(node);
         }
-        let opens = row.prompt && row.kind == RowKind::User;
-        is_left[place as usize] = match parent(place) {
-            Some(parent) => is_left[parent as usize] || opens && live[parent as usize],
-            None => opens && root && row.parent.is_none(),
-        };
     }
-    (0..rows.len() as u32).filter(|row| is_left[*row as usize]).collect()
 }

@@ -27,7 +27,8 @@ pub(super) fn window(session: &Session) -> Window {
     let view = View::new(session);
     let mut tree = tree::Tree::new(&view);
     let kept = compaction::relink(&mut tree);
-    let nodes = leaf::leaf(&tree, kept).map(|leaf| chain::chain(&tree, leaf)).unwrap_or_default();
+    let leaf = leaf::leaf(&tree, kept);
+    let nodes = leaf.map(|leaf| chain::chain(&tree, leaf)).unwrap_or_default();
     let chain: Vec<u32> = nodes.iter().map(|node| tree.row(*node)).collect();
     let compacted = chain.iter().any(|row| view.is_boundary(*row));
     let mut window = Window { chain, compacted, ..Window::default() };
@@ -42,8 +43,10 @@ pub(super) fn window(session: &Session) -> Window {
         }
     }
     window.cuts = cut::cuts(session, &tree, &nodes);
+    window.cuts.extend(cut::apart(session, &tree, &nodes, &window.cuts));
+    window.cuts.extend(compaction::unkept(&tree, &nodes));
+    window.left = left::left(session, &view, &window, leaf);
     window.hidden = hidden(&view, &window);
-    window.left = left::left(&view, &window);
     window
 }
 
@@ -61,8 +64,8 @@ fn hidden(view: &View<'_>, window: &Window) -> Hidden {
     let mut on_chain = vec![false; view.rows.len()];
     let boundary = window.chain.iter().rposition(|row| view.is_boundary(*row));
     window.chain[boundary.unwrap_or_default()..].iter().for_each(|row| on_chain[*row as usize] = true);
-    let mut is_cut = vec![false; view.rows.len()];
     let cut = || window.cuts.iter().flat_map(|cut| &cut.rows).copied();
+    let mut is_cut = vec![false; view.rows.len()];
     cut().for_each(|row| is_cut[row as usize] = true);
     let boundary = boundary.map(|place| window.chain[place]).or_else(|| cut().filter(|row| view.is_boundary(*row)).max());
     let mut hidden = Hidden::default();
@@ -72,14 +75,14 @@ fn hidden(view: &View<'_>, window: &Window) -> Hidden {
         }
         let count = if view.is_sidechain(block.row) {
             &mut hidden.sidechain
-        } else if on_chain[block.row as usize] {
-            &mut hidden.dropped
         } else if is_cut[block.row as usize] {
             &mut hidden.cut
-        } else if boundary.is_some_and(|boundary| block.row < boundary) {
+        } else if window.is_left(block.row) {
+            &mut hidden.branched
+        } else if !on_chain[block.row as usize] && boundary.is_some_and(|boundary| block.row < boundary) {
             &mut hidden.compacted
         } else {
-            &mut hidden.branched
+            &mut hidden.dropped
         };
         *count += 1;
     }

@@ -312,20 +312,86 @@ proptest::proptest! {
         proptest::prop_assert_eq!(blocks.len(), window.blocks.len());
         let uses = |kind| window.blocks.iter().filter(|block| session.blocks[**block as usize - 1].kind == kind).count();
         proptest::prop_assert!(uses(BlockKind::ToolResult) <= uses(BlockKind::ToolUse));
+        let branched = session.blocks.iter().filter(|block| window.is_left(block.row)).count();
+        proptest::prop_assert_eq!(branched, window.hidden.branched as usize);
+        proptest::prop_assert!(!window.rows.iter().any(|row| window.is_left(*row)));
     }
 }
 
+/// Checks the rows that were left, given the places of the rows.
+fn check_left(rows: &[String], expected: &[u32]) {
+    assert_eq!(window(&session(rows).0).left, expected, "{rows:#?}");
+}
+
+fn compacted(id: &str, follows: &str, time: u32) -> String {
+    row("system", id, "", time, &format!(",'subtype':'compact_boundary','logicalParentUuid':'{follows}','compactMetadata':{{}}"))
+}
+
 #[test]
-fn turns_that_were_left_are_told_from_those_before_a_compaction() {
-    let left = |rows: &[String]| window(&session(rows).0).left;
-    let text = |id: &str, parent: &str, time: u32| assistant(id, parent, time, id, "{'type':'text','text':'x'}");
-    let rewound =
-        [user("a", "", 1), text("b", "a", 2), user("c", "b", 3), text("d", "c", 4), user("e", "b", 5), text("f", "e", 6)];
-    assert_eq!(left(&rewound), [2, 3]);
-    assert!(left(&rewound[..4]).is_empty());
-    let begun_anew = [user("a", "", 1), text("b", "a", 2), user("c", "", 3), text("d", "c", 4)];
-    assert_eq!(left(&begun_anew), [0, 1]);
-    let boundary = row("system", "s", "", 7, ",'subtype':'compact_boundary','compactMetadata':{}");
-    let compacted = [&rewound[..], &[boundary, user("g", "s", 8), text("h", "g", 9)]].concat();
-    assert_eq!(left(&compacted), [2, 3]);
+fn rows_on_another_branch_than_the_conversation_were_left() {
+    let rewound = branches();
+    check_left(&rewound, &[2, 3]);
+    check_left(&rewound[..4], &[]);
+    check_left(&with(rewound.clone(), &[noted("d", false)]), &[4, 5]);
+    // The first prompt was edited, and all of the conversation was left.
+    check_left(&[user("a", "", 1), says("b", "a", 2, "m1"), user("c", "", 3), says("d", "c", 4, "m2")], &[0, 1]);
+    check_left(&with(rewound[..2].to_vec(), &["{'type':'last-prompt','leafUuid':null,'explicit':true}".into()]), &[0, 1]);
+    // Any row can be the first of a branch.
+    let note = |id: &str, parent: &str| attachment(id, parent, 2, "'type':'date'", "note");
+    let link = |id: &str, parent: &str| row("system", id, parent, 2, "");
+    for first in [note("n", "b"), link("n", "b")] {
+        let rows = [rewound[..2].to_vec(), vec![first, user("c", "n", 3), user("e", "b", 4), says("f", "e", 5, "m3")]];
+        check_left(&rows.concat(), &[2, 3]);
+    }
+    let rows = [rewound[..4].to_vec(), vec![link("n", "b"), user("e", "n", 4), says("f", "e", 5, "m3")]];
+    check_left(&rows.concat(), &[2, 3]);
+    // A row beside the conversation that no message follows.
+    let rows = [rewound[..2].to_vec(), vec![note("n", "a"), user("e", "b", 4), says("f", "e", 5, "m3")]];
+    check_left(&rows.concat(), &[]);
+    // A row after a missing one, and an answer that begins a conversation.
+    check_left(&with(rewound[..2].to_vec(), &[user("e", "gone", 30), says("f", "e", 31, "m3"), noted("b", false)]), &[]);
+    check_left(&[says("z", "", 0, "m0"), user("a", "", 30), says("b", "a", 31, "m1")], &[]);
+}
+
+#[test]
+fn a_compaction_follows_the_row_that_it_names() {
+    let tail = |follows| [compacted("k", follows, 10), user("g", "k", 11), says("h", "g", 12, "m9")];
+    check_left(&with(branches(), &tail("f")), &[2, 3]);
+    // Nothing was written after the rewind.
+    check_left(&with(branches()[..4].to_vec(), &tail("b")), &[2, 3]);
+    check_left(&with(branches()[..4].to_vec(), &tail("d")), &[]);
+    check_left(&with(branches(), &tail("gone")), &[2, 3]);
+    let first = [user("a", "", 1), says("b", "a", 2, "m1"), user("c", "", 3), says("d", "c", 4, "m2")];
+    check_left(&with(first.to_vec(), &tail("d")), &[0, 1]);
+    // The user went back to before the compaction.
+    let back = with(branches()[..4].to_vec(), &tail("d"));
+    check_left(&with(back, &[user("i", "b", 20), says("j", "i", 21, "m10")]), &[2, 3, 4, 5, 6]);
+}
+
+/// Checks the cuts: the row that names a missing one, the row that it certainly followed, and the rows that are not sent.
+fn check_cuts(rows: &[String], expected: &[(u32, Option<u32>, &[u32])]) {
+    let cuts = window(&session(rows).0).cuts;
+    let cuts: Vec<(u32, Option<u32>, &[u32])> = cuts.iter().map(|cut| (cut.row, cut.before, &*cut.rows)).collect();
+    assert_eq!(cuts, expected, "{rows:#?}");
+}
+
+#[test]
+fn rows_that_a_missing_row_hides_are_cut() {
+    let tail = |time: u32| [user("x", "gone", time), says("y", "x", time + 1, "m9")];
+    check_cuts(&branches()[..4], &[]);
+    check_cuts(&with(branches()[..4].to_vec(), &tail(5)), &[]);
+    check_cuts(&with(branches()[..4].to_vec(), &tail(30)), &[(4, Some(3), &[0, 1, 2, 3])]);
+    // The client resumes at the row that it noted.
+    check_cuts(&with(branches()[..4].to_vec(), &[&[noted("d", false)][..], &tail(30)].concat()), &[(5, Some(3), &[5, 6])]);
+    check_cuts(&with(branches()[..4].to_vec(), &[&[noted("d", true)][..], &tail(30)].concat()), &[]);
+    // The clock was set back.
+    check_cuts(&with(branches()[..4].to_vec(), &tail(1)), &[(4, None, &[2, 3])]);
+    // A compaction keeps a row that is missing.
+    let summary = row("user", "s", "k", 11, ",'isCompactSummary':true,'message':{'role':'user','content':'sum'}");
+    let kept = |uuids: &str| {
+        let boundary = boundary("k", 10, &format!("'preservedMessages':{{'anchorUuid':'s','uuids':[{uuids}]}}"));
+        with(branches()[..4].to_vec(), &[boundary, summary.clone(), user("x", "s", 12), says("y", "x", 13, "m9")])
+    };
+    check_cuts(&kept("'c','d'"), &[]);
+    check_cuts(&kept("'c','d','gone'"), &[(4, None, &[2, 3])]);
 }
