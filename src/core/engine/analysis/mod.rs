@@ -71,9 +71,10 @@ pub fn outline(
     logged: &FxHashMap<usize, f64>,
 ) -> Analysis {
     levels(&mut session, logged);
-    let (turns, steps) = turns::number(&mut session);
+    let (mut turns, steps) = turns::number(&mut session);
     calls::pair(&mut session);
     let window = window(&session);
+    turns::divide(&mut turns, &session, &window);
     zones::place(&mut session, &window, steps);
     Analysis { session, window, turns, steps, stale_policy: settings.stale, ..Analysis::default() }
 }
@@ -111,6 +112,7 @@ pub fn read(
             (references::trace(&session, turns.len() as u32, steps), bills, row_faults(&session))
         },
     );
+    turns::divide(&mut turns, &session, &window);
     for (fault, count) in faults.into_iter().chain([(Fault::ImpossibleBill, impossible)]).filter(|(_, count)| *count > 0) {
         session.damage.insert(fault, count);
     }

@@ -1,6 +1,6 @@
 //! Turns and steps: which prompt and which response of the model a row belongs to.
 
-use crate::model::{Flags, Key, PromptSpeaker, RowKind, Session, Turn, TurnOpenings};
+use crate::model::{BlockNumber, Flags, Key, PromptSpeaker, RowKind, Session, Turn, TurnOpenings, Window};
 use rustc_hash::FxHashSet;
 
 /// Sets turn and step of every block and returns the turns, and the last step.
@@ -49,6 +49,25 @@ pub fn number(session: &mut Session) -> (Vec<Turn>, u32) {
     (turns, step)
 }
 
+/// Sorts the blocks of turns by the branch that the prompt is on: those that the user left leave a turn that was not, and the others of a
+/// turn that was left, which follow a rewind without a prompt, belong to the turn before it that was not; else to the next one.
+pub fn divide(turns: &mut [Turn], session: &Session, window: &Window) {
+    let is_left = |number: &BlockNumber| window.is_left(session.blocks[*number as usize - 1].row);
+    let (mut last, mut waiting): (Option<usize>, Vec<BlockNumber>) = (None, Vec::new());
+    for at in 0..turns.len() {
+        let blocks = std::mem::take(&mut turns[at].blocks);
+        let (left, live): (Vec<BlockNumber>, Vec<BlockNumber>) = blocks.into_iter().partition(is_left);
+        if !turns[at].opening.as_ref().is_some_and(is_left) && !live.is_empty() {
+            waiting.extend(live);
+            turns[at].blocks = std::mem::take(&mut waiting);
+            last = Some(at);
+        } else {
+            turns[at].blocks = left;
+            last.map_or(&mut waiting, |last| &mut turns[last].blocks).extend(live);
+        }
+    }
+}
+
 fn openings(session: &Session) -> FxHashSet<usize> {
     let mut openings = TurnOpenings::default();
     let mut blocks = session.blocks.iter();
@@ -66,7 +85,7 @@ mod tests {
 
     /// One letter per row: `p` prompt, `c` command, `g` command with words, `o` their output, `m` text by the client, `r` tool result,
     /// `a` and `b` rows of responses.
-    fn check(rows: &str, expected_turns: &[u32], expected_steps: &[u32]) {
+    fn session(rows: &str) -> Session {
         let mut session = Session::default();
         for letter in rows.chars() {
             let (kind, role) =
@@ -81,10 +100,34 @@ mod tests {
             let words = if letter == 'g' { vec![(0, 1)].into() } else { Default::default() };
             session.add(row, [Block { words, ..Block::new(BlockKind::Text, role) }]);
         }
+        session
+    }
+
+    fn check(rows: &str, expected_turns: &[u32], expected_steps: &[u32]) {
+        let mut session = session(rows);
         number(&mut session);
         let turns: Vec<u32> = session.blocks.iter().map(|block| block.position.turn).collect();
         let steps: Vec<u32> = session.blocks.iter().map(|block| block.position.step).collect();
         assert_eq!((turns.as_slice(), steps.as_slice()), (expected_turns, expected_steps), "{rows}");
+    }
+
+    #[test]
+    fn a_turn_has_the_blocks_of_the_branch_of_its_prompt() {
+        // The rows that were left, the numbers of the blocks of each turn.
+        for (rows, left, expected) in [
+            ("papa", &[][..], &[&[1, 2][..], &[3, 4]][..]),
+            ("papa", &[2, 3], &[&[1, 2], &[3, 4]]),
+            ("papaoopa", &[2, 3], &[&[1, 2, 5, 6], &[3, 4], &[7, 8]]),
+            ("paoopa", &[0, 1], &[&[1, 2], &[3, 4, 5, 6]]),
+            ("paraapa", &[3, 4], &[&[1, 2, 3], &[6, 7]]),
+        ] {
+            let mut session = session(rows);
+            let (mut turns, _) = number(&mut session);
+            turns.iter_mut().for_each(|turn| turn.opening = turn.blocks.first().copied());
+            divide(&mut turns, &session, &Window { left: left.to_vec(), ..Window::default() });
+            let blocks: Vec<&[u32]> = turns.iter().map(|turn| &*turn.blocks).collect();
+            assert_eq!(blocks, expected, "{rows} {left:?}");
+        }
     }
 
     #[test]
