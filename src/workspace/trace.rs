@@ -9,7 +9,7 @@ use crate::model::{
     WaitingPrompts,
 };
 use crate::planning::{KeptTurns, left_offsets};
-use crate::provider::{OtherCalls, ParsedBlock, ProviderAdapter, conventions, scripted_commands};
+use crate::provider::{OtherCalls, ParsedBlock, ParsedRow, ProviderAdapter, conventions, scripted_commands};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,7 +55,9 @@ pub struct TracePosition {
     parents: FxHashSet<u64>,
     /// The calls of tools that do not ask the user, if only the call of a result tells if they do.
     others: OtherCalls,
-    /// True if the user may have left a turn: by a rollback, or by a prompt beside the rows that followed the same row.
+    /// True if a row follows none.
+    has_root: bool,
+    /// True if the user may have left a turn: by a rollback or a rewind, or as two rows follow the same row, or none.
     pub has_branches: bool,
 }
 
@@ -142,6 +144,21 @@ impl TracePosition {
         TracePosition { blocks: number.saturating_sub(1), ..TracePosition::default() }
     }
 
+    /// Returns true if a row may begin a branch: it follows a row that another one follows, or none as an earlier row does.
+    fn branches(&mut self, parsed: &ParsedRow<'_>, is_followed: bool) -> bool {
+        let row = &parsed.row;
+        let is_message = matches!(row.kind, RowKind::User | RowKind::Assistant | RowKind::Attachment | RowKind::Link);
+        if !is_message || row.id.is_none() || row.sidechain || row.flags.any(Flags::PROGRESS) {
+            return false;
+        }
+        let is_root = row.parent.is_none();
+        let is_first = is_root && !std::mem::replace(&mut self.has_root, true);
+        // The calls of a response and their results make branches too.
+        let is_parallel =
+            row.kind == RowKind::Assistant || parsed.blocks.iter().any(|part| part.block.kind == BlockKind::ToolResult);
+        (is_followed || is_root && !is_first) && !is_parallel
+    }
+
     pub fn has_waiting_prompts(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -179,7 +196,7 @@ impl TracePosition {
         self.has_branches |= match row.event.as_deref() {
             Some(Event::RolledBack(_)) => true,
             Some(Event::Leaf { explicit, .. }) => *explicit,
-            _ => is_followed && row.prompt && !row.sidechain,
+            _ => self.branches(&parsed, is_followed),
         };
         if !row.sidechain {
             let opening = self.openings.read(row, parsed.has_words(), row.id);
@@ -342,19 +359,33 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_beside_others_and_a_rewind_make_branches() {
+    fn rows_beside_others_and_a_rewind_make_branches() {
         let prompt = |id: &str, parent: &str| {
             let message = serde_json::json!({"role": "user", "content": "go"});
             serde_json::json!({"type": "user", "uuid": id, "parentUuid": parent, "message": message})
         };
         // Their second halves are the same.
         let uuid = |number: u32| format!("{number:08}-0000-4000-8000-000000000001");
+        let first = |id: &str| {
+            let mut row = prompt(id, "");
+            row["parentUuid"] = Value::Null;
+            row
+        };
+        let link = |id: &str, parent: &str| serde_json::json!({"type": "system", "uuid": id, "parentUuid": parent});
+        let result = |id: &str, parent: &str| {
+            let mut row = prompt(id, parent);
+            row["message"]["content"] = serde_json::json!([{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]);
+            row
+        };
         let rewind = serde_json::json!({"type": "last-prompt", "leafUuid": "a", "explicit": true});
         for (rows, expected) in [
             (vec![prompt("a", ""), prompt("b", "a"), prompt("c", "b")], false),
             (vec![prompt(&uuid(1), ""), prompt(&uuid(2), &uuid(1)), prompt(&uuid(3), &uuid(2))], false),
             (vec![prompt("a", ""), prompt("b", "a"), prompt("c", "a")], true),
             (vec![prompt("a", ""), rewind], true),
+            (vec![first("a"), first("b")], true),
+            (vec![first("a"), prompt("b", "a"), link("c", "a")], true),
+            (vec![first("a"), prompt("b", "a"), result("c", "a")], false),
         ] {
             let mut position = TracePosition::default();
             let (provider, kept) = (by_name("claude-code").unwrap(), KeptTurns::default());
