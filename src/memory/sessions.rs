@@ -3,6 +3,7 @@
 use super::place::{MemoryProject, is_of_client};
 use crate::engine::memory::SessionFacts;
 use crate::fsio::{Disk, Identity};
+use crate::model::TraceContent;
 use crate::provider::{Places, conventions};
 use crate::store::{IndexedFile, MemoryIndex};
 use crate::workspace::{
@@ -143,6 +144,8 @@ fn read_rows(disk: &dyn Disk, found: &Found, left: &[u64], read: &mut Read) -> i
     read_trace(disk, found, &logged, position, &mut |start, event| {
         if left.binary_search(&start).is_err() {
             facts.push(&event, conventions());
+        } else if matches!(event.content, TraceContent::Prompt { .. }) {
+            facts.left.push(event.block);
         }
     })?;
     position.directory().clone_into(&mut facts.directory);

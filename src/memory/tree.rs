@@ -262,12 +262,19 @@ impl Tree {
         let open: Vec<Candidate> =
             candidates.iter().filter(|candidate| self.blocked(&candidate.file).is_none()).cloned().collect();
         let existing: Vec<Memory> = self.memories().cloned().collect();
-        let Feedback { reads, outcomes } = feedback;
-        let facts = MergeFacts { next_id: self.next_id, forgotten: &self.forgotten.keys, reads, outcomes, now };
+        let Feedback { reads, outcomes, left } = feedback;
+        let left = Some(left);
+        let facts = MergeFacts { next_id: self.next_id, forgotten: &self.forgotten.keys, reads, outcomes, left, now };
         let changes = merge(&existing, &open, &facts);
         let mut done = Vec::new();
         for change in changes {
-            if self.blocked(&change.memory.file).is_none() {
+            if self.blocked(&change.memory.file).is_some() {
+                continue;
+            }
+            if change.kind == ChangeKind::Removed {
+                self.remove(change.memory.id)?;
+                done.push(change);
+            } else {
                 let id = self.set(change.memory.clone())?;
                 let memory = Memory { id, scope: self.place.scope, ..change.memory };
                 done.push(Change { memory, ..change });

@@ -9,7 +9,7 @@ use crate::app::{CommandError, Env};
 use crate::engine::memory::Feedback;
 use crate::memory::{MemoryProject, Updated};
 use crate::model::paths::may_be_one_project;
-use crate::model::{Candidate, MemoryActor, MemoryKind, MemoryScope, Sighting};
+use crate::model::{BlockNumber, Candidate, MemoryActor, MemoryKind, MemoryScope, Sighting};
 use crate::output::plural;
 use crate::workspace::{Found, find_all, stated};
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,9 +79,10 @@ fn all(memories: &Memories<'_>, is_dry_run: bool) -> Result<(), CommandError> {
         let updated = learn(&of_project, &learning, &learning.candidates, is_dry_run)?;
         report.add(Some(root.display().to_string()), learning.sessions.len(), &updated.changes, updated.operation);
     }
+    let left = std::mem::take(&mut said.left);
     let shared = said.in_several_projects();
-    if !shared.is_empty() {
-        let feedback = Feedback { reads: memories.reads(MemoryScope::User)?, outcomes: Vec::new() };
+    if !shared.is_empty() || !left.is_empty() {
+        let feedback = Feedback { reads: memories.reads(MemoryScope::User)?, left, ..Feedback::default() };
         let updated = merge_into(memories, MemoryScope::User, &shared, &feedback, is_dry_run)?;
         report.add(None, 0, &updated.changes, updated.operation);
     }
@@ -94,10 +95,12 @@ struct Said {
     candidates: BTreeMap<u64, Vec<Candidate>>,
     /// The main checkouts of the projects of sessions.
     projects: BTreeMap<String, PathBuf>,
+    left: BTreeSet<(String, BlockNumber)>,
 }
 
 impl Said {
     fn add(&mut self, memories: &Memories<'_>, learning: &Learning) {
+        self.left.extend(learning.left());
         for session in &learning.sessions {
             let project = || memories.project_at(Path::new(&session.facts.directory)).main_checkout(memories.env.disk);
             self.projects.entry(session.id.clone()).or_insert_with(project);

@@ -8,10 +8,11 @@ use crate::engine::memory::{Feedback, SessionFacts, induce, of_one_session, outc
 use crate::engine::search::{EarlierPassages, EarlierTurn, Query};
 use crate::fsio::Identity;
 use crate::memory::{LearnedSession, Tree, learn_sessions, sessions_of};
-use crate::model::{Candidate, Sighting};
+use crate::model::{BlockNumber, Candidate, Sighting, session_prefix};
 use crate::provider::PROVIDERS;
 use crate::search::{RelatedTurn, Searched, Source, related};
 use crate::workspace::Found;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Maximum size of a file with instructions that is read, in bytes.
@@ -64,7 +65,16 @@ impl Learning {
     pub fn feedback(&self, memories: &Memories<'_>, tree: &Tree) -> Result<Feedback, CommandError> {
         let reads = memories.reads(tree.place.scope)?;
         let outcomes = outcomes(tree.memories(), &reads, &facts(&self.sessions));
-        Ok(Feedback { reads, outcomes })
+        Ok(Feedback { reads, outcomes, left: self.left() })
+    }
+
+    /// Returns the words that the user left, by their sessions and blocks.
+    pub fn left(&self) -> BTreeSet<(String, BlockNumber)> {
+        let of_session = |session: &LearnedSession| {
+            let id = session_prefix(&session.id);
+            session.facts.left.iter().map(move |block| (id.clone(), *block)).collect::<Vec<_>>()
+        };
+        self.sessions.iter().flat_map(of_session).collect()
     }
 
     /// Returns the turns of the sessions that are about a text, without those of the session that asks.

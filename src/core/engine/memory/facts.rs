@@ -22,6 +22,8 @@ pub struct SessionFacts {
     pub fixes: Fixes,
     pub pages: Pages,
     pub open: OpenThoughts,
+    /// The blocks with words that the user left: they teach nothing.
+    pub left: Vec<BlockNumber>,
 }
 
 impl SessionFacts {

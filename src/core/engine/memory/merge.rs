@@ -11,7 +11,7 @@ use super::topic::{Relation, Topic, TopicIndex, carried_over, carried_over_all, 
 use super::words::{checksum, day_of, holds_secret, normalized};
 use crate::model::limits::DAY_MILLISECONDS;
 use crate::model::{
-    Candidate, Memory, MemoryFile, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting, session_prefix, texts,
+    BlockNumber, Candidate, Memory, MemoryFile, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting, session_prefix, texts,
 };
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
@@ -92,6 +92,8 @@ pub struct MergeFacts<'a> {
     pub reads: &'a [MemoryRead],
     /// The outcomes of memories in all sessions.
     pub outcomes: &'a [Outcome],
+    /// The words that the user left, by their sessions and blocks.
+    pub left: Option<&'a BTreeSet<(String, BlockNumber)>>,
     /// The current time, in milliseconds since 1970.
     pub now: i64,
 }
@@ -104,6 +106,7 @@ pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'
         topics: FxHashMap::default(),
         index: TopicIndex::default(),
         keys: FxHashMap::default(),
+        withdrawn: BTreeSet::new(),
         next_id,
         facts,
     };
@@ -114,9 +117,13 @@ pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'
             state.take(&candidate);
         }
     }
+    state.withdraw();
     state.count_outcomes();
     state.decay(candidates);
-    let changed = existing.iter().zip(&state.memories).filter_map(|(before, after)| Change::between(before, after));
+    let changed = existing.iter().zip(&state.memories).filter_map(|(before, after)| match state.withdrawn.contains(&before.id) {
+        true => Some(Change { kind: ChangeKind::Removed, memory: before.clone(), before: Some(before.clone()) }),
+        false => Change::between(before, after),
+    });
     let added = state.memories[existing.len()..].iter();
     let added = added.map(|memory| Change { kind: ChangeKind::Added, memory: memory.clone(), before: None });
     changed.chain(added).collect()
@@ -156,6 +163,8 @@ struct Merge<'a> {
     index: TopicIndex,
     /// The first memory with a key that no person wrote.
     keys: FxHashMap<u64, usize>,
+    /// The entries that nothing teaches any more.
+    withdrawn: BTreeSet<MemoryId>,
     next_id: MemoryId,
     facts: &'a MergeFacts<'a>,
 }
@@ -254,6 +263,28 @@ impl Merge<'_> {
         let memory = &mut self.memories[place];
         let was_read = self.facts.reads.iter().any(|read| read.memory == memory.id && read.time < time);
         memory.harmful += u32::from(was_read);
+    }
+
+    /// Removes the sightings that the user left, and the entries without others that no person confirmed.
+    fn withdraw(&mut self) {
+        let Some(left) = self.facts.left.filter(|left| !left.is_empty()) else { return };
+        let is_left = |sighting: &Sighting| left.contains(&(session_prefix(&sighting.session), sighting.block));
+        for memory in self.memories.iter_mut().filter(|memory| !memory.is_by_hand() && !memory.is_by_model) {
+            let taken = memory.evidence.iter().filter(|sighting| is_left(sighting)).count() as u32;
+            let is_kept = memory.is_edited || memory.is_pinned;
+            if taken > 0 && taken >= memory.sightings && !is_kept {
+                self.withdrawn.insert(memory.id);
+            } else if taken > 0 && taken < memory.sightings {
+                memory.evidence.retain(|sighting| !is_left(sighting));
+                memory.sightings -= taken;
+            }
+        }
+        for memory in &mut self.memories {
+            if memory.superseded_by.is_some_and(|id| self.withdrawn.contains(&id)) {
+                (memory.state, memory.superseded_by) = (MemoryState::Active, None);
+            }
+            memory.contradicts = memory.contradicts.filter(|id| !self.withdrawn.contains(id));
+        }
     }
 
     /// Counts the outcomes of entries. Those of sessions that no longer exist still count.
@@ -489,6 +520,31 @@ mod tests {
         assert_eq!((one[0].sightings, one[0].sessions, one[0].first_seen), (4, 3, 10 * DAY_MILLISECONDS));
         let (_, changes) = run(&[], &[candidate("use tabs", true, &[("s1", 10)])], 11);
         assert_eq!(changes, [(Added, 1)]);
+    }
+
+    #[test]
+    fn an_entry_goes_with_the_words_that_taught_it() {
+        let said =
+            |text: &str, sightings: &[(&str, i64)], day: i64| run(&[], &[candidate(text, true, sightings)], day).0[0].clone();
+        let first = said("Use `npm`.", &[("s1", 10)], 11);
+        let old = Memory { state: MemoryState::Superseded, superseded_by: Some(2), ..first };
+        let twice = said("Use `pnpm`.", &[("s2", 12), ("s3", 13)], 13);
+        let said = Memory { id: 2, ..said("Use `pnpm`.", &[("s2", 12)], 12) };
+        let changes_of = |existing: &[Memory], left: &[(&str, u32)]| {
+            let left = left.iter().map(|(session, block)| ((*session).to_owned(), *block)).collect();
+            let facts = MergeFacts { next_id: 9, now: 14 * DAY_MILLISECONDS, left: Some(&left), ..MergeFacts::default() };
+            merge(existing, &[], &facts)
+        };
+        let block = said.evidence[0].block;
+        assert_eq!(changes_of(std::slice::from_ref(&said), &[("s9", block)]), []);
+        let changes = changes_of(&[old, said.clone()], &[("s2", block)]);
+        let kinds: Vec<(ChangeKind, u32)> = changes.iter().map(|change| (change.kind, change.memory.id)).collect();
+        assert_eq!(kinds, [(Restored, 1), (ChangeKind::Removed, 2)]);
+        let edited = Memory { is_edited: true, ..said };
+        assert_eq!(changes_of(&[edited], &[("s2", block)]), []);
+        let changes = changes_of(std::slice::from_ref(&twice), &[("s2", block)]);
+        assert_eq!((changes[0].kind, changes[0].memory.sightings), (Confirmed, 1));
+        assert_eq!(changes_of(&[changes[0].memory.clone()], &[("s2", block)]), []);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::failures::resolutions::topic;
 use super::induce::{failures_of, steps_of};
 use super::procedures::longest_common;
 use super::work::UseKind;
-use crate::model::{Memory, MemoryId, MemoryKind, MemoryRead};
+use crate::model::{BlockNumber, Memory, MemoryId, MemoryKind, MemoryRead};
 use std::collections::BTreeSet;
 
 /// The outcomes of a memory in all sessions, each counted once, so that learning again counts nothing twice.
@@ -24,6 +24,8 @@ pub struct Outcome {
 pub struct Feedback {
     pub reads: Vec<MemoryRead>,
     pub outcomes: Vec<Outcome>,
+    /// The words that the user left, by their sessions and blocks.
+    pub left: BTreeSet<(String, BlockNumber)>,
 }
 
 /// Returns the outcomes of memories. `sessions` are ids with their facts, in any order.
