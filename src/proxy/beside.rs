@@ -22,8 +22,10 @@ use tokio::sync::oneshot;
 
 /// The time in which a client usually writes the answer to its session file.
 const WRITTEN: Duration = Duration::from_millis(300);
-/// The maximum time to wait for the log of requests at the start, and for the worker at the end.
+/// The maximum time to wait for the log of requests at the start.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The maximum time to wait for the worker at the end.
+pub const LAST_WORK: Duration = Duration::from_secs(15);
 /// The time without tasks after which requests are logged, and the number from which on they are logged at once.
 const QUIET: Duration = Duration::from_millis(100);
 const BATCH: usize = 256;
@@ -119,10 +121,10 @@ impl Tasks {
 pub struct Worker(Receiver<()>);
 
 impl Worker {
-    /// Ends the worker after the tasks in its queue, and waits briefly for it.
-    pub fn finish(self, tasks: &Tasks) {
+    /// Ends the worker after the tasks in its queue, and waits for it. Returns false if that takes too long.
+    pub fn finish(self, tasks: &Tasks) -> bool {
         tasks.send(Task::End);
-        let _ = self.0.recv_timeout(PATIENCE);
+        self.0.recv_timeout(LAST_WORK) != Err(RecvTimeoutError::Timeout)
     }
 }
 
@@ -166,7 +168,9 @@ pub fn last_request(env: &Env) -> u64 {
 
 struct Beside {
     proxy: Arc<Proxy>,
-    waiting: VecDeque<Task>,
+    /// Requests with their times, whose sessions wait for their work.
+    waiting: VecDeque<(Box<Answered>, i64)>,
+    is_ending: bool,
     recorded: BTreeSet<String>,
     ledger: Ledger,
     schedule: Schedule,
@@ -179,46 +183,67 @@ struct Beside {
 impl Beside {
     fn new(proxy: Arc<Proxy>) -> Beside {
         let log = RequestWriter::new(proxy.env.clone());
-        let (waiting, recorded) = (VecDeque::new(), BTreeSet::new());
+        let (waiting, is_ending, recorded) = (VecDeque::new(), false, BTreeSet::new());
         let (ledger, schedule) = (Ledger::default(), Schedule::default());
-        Beside { proxy, waiting, recorded, ledger, schedule, log, prepared: None, steps: 0 }
+        Beside { proxy, waiting, is_ending, recorded, ledger, schedule, log, prepared: None, steps: 0 }
     }
 
     fn work(&mut self, queue: &Receiver<Task>) {
         loop {
-            let task = match self.next(queue) {
-                Ok(Task::End) | Err(RecvTimeoutError::Disconnected) => return self.flush(),
-                Ok(task) => Some(task),
-                Err(RecvTimeoutError::Timeout) => None,
-            };
-            let done = catch_unwind(AssertUnwindSafe(|| self.execute(task, queue)));
-            if done.is_err() {
-                self.proxy.report_once("an internal error beside the requests: the next ones are sent as the log says");
+            match catch_unwind(AssertUnwindSafe(|| self.step(queue))) {
+                Ok(true) => return self.flush(),
+                Ok(false) => {}
+                Err(_) => self.proxy.report_once("an internal error beside the requests: the next ones are sent as the log says"),
             }
         }
     }
 
-    /// Executes a task. `None` means that none came for a while.
-    fn execute(&mut self, task: Option<Task>, queue: &Receiver<Task>) {
+    /// Does the next work. Returns true at the end.
+    fn step(&mut self, queue: &Receiver<Task>) -> bool {
+        self.receive(queue);
+        if let Some((task, began)) = self.waiting.pop_front() {
+            self.answered(&task, began, queue);
+        } else if !self.is_ending {
+            match self.next(queue) {
+                Ok(task) => self.take(task),
+                Err(RecvTimeoutError::Disconnected) => self.is_ending = true,
+                Err(RecvTimeoutError::Timeout) => self.idle(),
+            }
+        }
+        self.is_ending && self.waiting.is_empty()
+    }
+
+    /// Takes all tasks from the queue.
+    fn receive(&mut self, queue: &Receiver<Task>) {
+        queue.try_iter().for_each(|task| self.take(task));
+    }
+
+    /// Counts what a task tells; the work for a session, which takes longer, waits. At the end, all requests are logged first.
+    fn take(&mut self, task: Task) {
         match task {
-            Some(Task::Sent(number, prompt)) => self.ledger.sent(number, prompt),
-            Some(Task::Answered(task)) => self.answered(&task, queue),
-            Some(Task::End) | None => {
-                // The rules are applied when the prompt cache has expired: the next request then finds it done.
-                while let Some((session, idle_milliseconds)) = self.schedule.take_expired(self.proxy.now()) {
-                    self.look_at(&session, Some(Moment { idle_milliseconds, in_turn: false, coming_tokens: 0 }));
-                }
-                self.look();
+            Task::Sent(number, prompt) => self.ledger.sent(number, prompt),
+            Task::Answered(task) => {
+                let began = self.account(&task);
+                self.waiting.push_back((task, began));
+            }
+            Task::End => {
+                self.is_ending = true;
+                self.flush();
             }
         }
     }
 
-    /// Returns the next task. The requests that have ended are logged when none comes for a while.
-    fn next(&mut self, queue: &Receiver<Task>) -> Result<Task, RecvTimeoutError> {
-        self.waiting.extend(queue.try_iter());
-        if let Some(task) = self.waiting.pop_front() {
-            return Ok(task);
+    /// Works while no task came for a while.
+    fn idle(&mut self) {
+        // The rules are applied when the prompt cache has expired: the next request then finds it done.
+        while let Some((session, idle_milliseconds)) = self.schedule.take_expired(self.proxy.now()) {
+            self.look_at(&session, Some(Moment { idle_milliseconds, in_turn: false, coming_tokens: 0 }));
         }
+        self.look();
+    }
+
+    /// Waits for the next task. The requests that have ended are logged when none comes for a while.
+    fn next(&mut self, queue: &Receiver<Task>) -> Result<Task, RecvTimeoutError> {
         if self.log.waiting() > 0 {
             match queue.recv_timeout(QUIET) {
                 Err(RecvTimeoutError::Timeout) => self.flush(),
@@ -234,8 +259,8 @@ impl Beside {
         }
     }
 
-    fn answered(&mut self, task: &Answered, queue: &Receiver<Task>) {
-        let began = self.account(task);
+    /// Does the work for the session of a request, which has its account.
+    fn answered(&mut self, task: &Answered, began: i64, queue: &Receiver<Task>) {
         let Some((facts, changed)) = &task.decided else { return };
         match task.status {
             200..300 => self.proxy.wire.accepted(facts),
@@ -260,7 +285,9 @@ impl Beside {
         if is_overtaken && !is_urgent || in_turn && !is_over_budget || self.is_out_of_reach(&facts.session) {
             return;
         }
-        wait(WRITTEN);
+        if !self.is_ending {
+            wait(WRITTEN);
+        }
         let coming_tokens = self.schedule.coming_tokens(&facts.session);
         let moment = Moment { idle_milliseconds: 0, in_turn: in_turn || is_overtaken, coming_tokens };
         self.look_at(&facts.session, has_change.then_some(moment));
@@ -272,12 +299,9 @@ impl Beside {
 
     /// Returns true if later requests of a session wait, which do the rest again, or too many tasks.
     fn is_overtaken(&mut self, session: &str, queue: &Receiver<Task>) -> bool {
-        self.waiting.extend(queue.try_iter());
-        let is_later = |later: &Task| match later {
-            Task::Answered(later) => later.decided.as_ref().is_some_and(|(later, _)| later.session == session),
-            Task::Sent(..) | Task::End => false,
-        };
-        self.waiting.len() > LONGEST_QUEUE || self.waiting.iter().any(is_later)
+        self.receive(queue);
+        let is_later = |later: &Answered| later.decided.as_ref().is_some_and(|(later, _)| later.session == session);
+        self.waiting.len() > LONGEST_QUEUE || self.waiting.iter().any(|(later, _)| is_later(later))
     }
 
     /// Explains the bill of a request, and logs the request. Returns its time.

@@ -163,7 +163,10 @@ impl Server {
 
     pub fn wait(self) {
         let _ = self.thread.join();
-        self.worker.finish(&self.proxy.tasks);
+        if !self.worker.finish(&self.proxy.tasks) {
+            let seconds = beside::LAST_WORK.as_secs();
+            self.proxy.report_once(&format!("the work beside the last requests took over {seconds} s: it is not complete"));
+        }
     }
 
     /// Ends the proxy at once and returns its last status, and the faults that were not reported.

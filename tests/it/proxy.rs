@@ -499,3 +499,37 @@ echo \"arguments $*\"
 [ \"$1\" = signal ] && kill -TERM $$
 exit $1
 ";
+
+#[cfg(unix)]
+#[test]
+fn all_requests_of_a_client_are_counted_and_logged_when_it_has_ended() {
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::fs::PermissionsExt;
+    let (sandbox, api) = (Sandbox::new(), Api::new(stream));
+    let script = sandbox.write("bin/claude", "#!/bin/sh\necho \"$ANTHROPIC_BASE_URL\"\nread line\n");
+    fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = sandbox.command(&["run", "--", script.to_str().unwrap()]);
+    command.env("PATH", std::env::var("PATH").unwrap()).env("ANTHROPIC_BASE_URL", api.url()).env("APERTURE_PROXY_SECRET", SECRET);
+    let piped = std::process::Stdio::piped;
+    let mut child = command.stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let port = line.split(':').nth(2).and_then(|rest| rest.split('/').next()?.parse().ok()).unwrap();
+    let mut proxy = Proxy { child, port };
+    // The work for each session takes longer than a request.
+    let tools = r#"[{"name":"Read","description":"x","input_schema":{"type":"object","properties":{}}}]"#;
+    for session in 0..12 {
+        let headers = format!("x-claude-code-session-id: aaaaaaaa-bbbb-4ccc-8ddd-{session:012}\r\nx-api-key: key\r\n");
+        let body = format!(
+            r#"{{"model":"claude-opus-4-5","max_tokens":9,"stream":true,"tools":{tools},"messages":[{{"role":"user","content":"hi {session}"}}]}}"#
+        );
+        proxy.post("/v1/messages", &headers, body.as_bytes());
+    }
+    drop(proxy.child.stdin.take());
+    assert_eq!(proxy.exit_code(), 1);
+    let mut notes = String::new();
+    proxy.child.stderr.take().unwrap().read_to_string(&mut notes).unwrap();
+    // Each is billed with 10 + 20 + 300 tokens.
+    assert!(notes.contains("12 requests passed the proxy: ~4k tokens sent"), "{notes}");
+    assert_eq!(requests(&sandbox).len(), 12);
+}
