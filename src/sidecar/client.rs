@@ -3,6 +3,7 @@
 use super::KEY_VARIABLE;
 use crate::app::{CommandError, Env, ErrorKind, SidecarSettings, parsed};
 use crate::engine::sidecar::{ResponseEnd, TaskRow};
+use crate::output::Gate;
 use crate::proxy::{Bases, Upstream, base_url, is_loopback_name, whole_body};
 use crate::store::SidecarFailure as Failure;
 use anyhow::{Context, anyhow};
@@ -16,7 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 
 /// The maximum size of a response, in bytes.
 const LARGEST: usize = 4 << 20;
-/// Characters of an error of the server that are kept.
+/// Characters of an error of the server that are shown.
 const ERROR_CHARACTERS: usize = 120;
 
 /// Returns true if a URL names this machine.
@@ -25,22 +26,25 @@ pub fn is_loopback(url: &str) -> bool {
 }
 
 impl Failure {
+    fn new(error: String, is_of_task: bool, is_of_server: bool) -> Failure {
+        Failure { error, words: String::new(), is_of_task, is_of_server }
+    }
+
     /// Returns a failure that another attempt of the same task would have as well.
     pub fn of_task(error: String) -> Failure {
-        Failure { error, is_of_task: true, is_of_server: false }
+        Failure::new(error, true, false)
     }
 
     fn of_server(error: String) -> Failure {
-        Failure { error, is_of_task: false, is_of_server: true }
+        Failure::new(error, false, true)
     }
 
     fn of_both(error: String) -> Failure {
-        Failure { error, is_of_task: true, is_of_server: true }
+        Failure::new(error, true, true)
     }
 
-    fn of_status(status: u16, body: &Value) -> Failure {
-        let message = body["error"]["message"].as_str().or(body["error"].as_str()).unwrap_or_default();
-        let error = format!("HTTP {status} {}", message.chars().take(ERROR_CHARACTERS).collect::<String>()).trim_end().to_owned();
+    fn of_status(status: u16) -> Failure {
+        let error = format!("HTTP {status}");
         match status {
             // It is loading the model, or has too many requests.
             429 | 503 => Failure::of_server(error),
@@ -65,6 +69,7 @@ pub struct Client {
     upstream: Upstream,
     base: String,
     key: Option<String>,
+    gate: Gate,
     settings: SidecarSettings,
     /// False after the server refused a schema.
     has_schemas: Cell<bool>,
@@ -84,7 +89,15 @@ impl Client {
         };
         let (runtime, upstream, base) = made().map_err(|error| Failure::of_server(format!("{:#}", error.source)))?;
         let base = base.strip_suffix("/v1").map(str::to_owned).unwrap_or(base);
-        Ok(Client { runtime, upstream, base, key: text(KEY_VARIABLE), settings: settings.clone(), has_schemas: Cell::new(true) })
+        Ok(Client {
+            runtime,
+            upstream,
+            base,
+            key: text(KEY_VARIABLE),
+            gate: env.gate.clone(),
+            settings: settings.clone(),
+            has_schemas: Cell::new(true),
+        })
     }
 
     /// Asks the server for its models, to see if it is up.
@@ -165,7 +178,14 @@ impl Client {
         let answer = parsed(&String::from_utf8_lossy(&body));
         match status {
             200..300 => answer.map_err(|_| Failure::of_both("a response that is not JSON".to_owned())),
-            _ => Err(Failure::of_status(status, &answer.unwrap_or_default())),
+            _ => Err(Failure { words: self.words(&answer.unwrap_or_default()), ..Failure::of_status(status) }),
         }
+    }
+
+    /// Returns the words of an error of the server, without the key that it was sent and other credentials.
+    fn words(&self, body: &Value) -> String {
+        let message = body["error"]["message"].as_str().or(body["error"].as_str()).unwrap_or_default();
+        let message = self.key.iter().fold(message.to_owned(), |message, key| message.replace(key, "[key]"));
+        self.gate.masked(&message).chars().take(ERROR_CHARACTERS).collect()
     }
 }

@@ -132,6 +132,9 @@ struct Worker<'a> {
     store: SidecarStore,
     client: Client,
     counts: &'a Counts,
+    /// Prints the words of the server.
+    shown: Env,
+    said: Vec<String>,
     /// The time at which the process started, in milliseconds since 1970, UTC.
     started: i64,
     opened: OfFile<Opened>,
@@ -144,7 +147,9 @@ impl<'a> Worker<'a> {
         let store = env.sidecar_store()?;
         let client = Client::new(&env, settings).map_err(|error| CommandError::usage(anyhow::Error::from(error)))?;
         let started = env.current_time() - milliseconds(env.elapsed());
-        Ok(Worker { env: env.beside(|_| {}), settings, store, client, counts, started, opened: None, turns: None })
+        let (shown, env) = (env.clone(), env.beside(|_| {}));
+        let (said, opened, turns) = (Vec::new(), None, None);
+        Ok(Worker { env, settings, store, client, counts, shown, said, started, opened, turns })
     }
 
     /// Returns the time, in milliseconds since 1970, UTC. It advances although the clock of tests is fixed.
@@ -256,6 +261,10 @@ impl<'a> Worker<'a> {
                 }
             }
             Err(failure) => {
+                if !failure.words.is_empty() && !self.said.contains(&failure.words) {
+                    self.shown.note(&format!("the server of the sidecar: {failure}"));
+                    self.said.push(failure.words.clone());
+                }
                 call.error = Some(failure.error.clone());
                 self.store.fail(task, &model, &failure, now)?;
             }

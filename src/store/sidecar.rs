@@ -125,9 +125,11 @@ pub enum SidecarResult {
 
 /// An attempt without an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{error}")]
+#[error("{}", [error.as_str(), words].join(" ").trim_end())]
 pub struct SidecarFailure {
     pub error: String,
+    /// The words of the server, masked. They can repeat what was sent: they are shown, and not stored.
+    pub words: String,
     /// True if another attempt of the same task would probably fail as well.
     pub is_of_task: bool,
     /// True if another task would probably fail as well.
@@ -525,7 +527,8 @@ mod tests {
         for attempt in 1..=MOST_ATTEMPTS {
             let leased = store.lease(now, now + 5, &any).unwrap().unwrap();
             assert_eq!(leased.attempts, attempt);
-            let failure = SidecarFailure { error: "HTTP 400".into(), is_of_task: true, is_of_server: false };
+            let failure =
+                SidecarFailure { error: "HTTP 400".into(), words: String::new(), is_of_task: true, is_of_server: false };
             store.fail(&leased, MODEL, &failure, now).unwrap();
             assert_eq!(store.lease(now, now + 5, &any).unwrap(), None, "it waits");
             now += retry_after(attempt);
@@ -543,7 +546,12 @@ mod tests {
         for failures in 1..=MOST_FAILURES {
             let leased = store.lease(0, 5, &any).unwrap().unwrap();
             assert_eq!(leased.attempts, 1, "the attempts before do not count");
-            let failure = SidecarFailure { error: "connection refused".into(), is_of_task: false, is_of_server: true };
+            let failure = SidecarFailure {
+                error: "connection refused".into(),
+                words: String::new(),
+                is_of_task: false,
+                is_of_server: true,
+            };
             store.fail(&leased, MODEL, &failure, 0).unwrap();
             let again = if failures == MOST_FAILURES { retry_after(failures) } else { 0 };
             assert_eq!(store.model(MODEL).unwrap().asked_again, again);

@@ -298,7 +298,7 @@ fn a_server_that_does_not_answer_costs_nothing_but_its_own_time() {
         ("no answer within 1 s", |_, _| std::thread::sleep(Duration::from_secs(30))),
         ("HTTP 500", |_, stream| send(stream, "500 Internal Server Error", b"{\"error\": {\"message\": \"out of memory\"}}")),
         ("a response that is not JSON", |_, stream| send(stream, "200 OK", b"{\"choices\": [{\"mess")),
-        ("HTTP 503 Loading model", |_, stream| {
+        ("HTTP 503", |_, stream| {
             send(stream, "503 Service Unavailable", b"{\"error\": {\"message\": \"Loading model\"}}");
         }),
     ];
@@ -314,7 +314,22 @@ fn a_server_that_does_not_answer_costs_nothing_but_its_own_time() {
         assert!(queue.contains(error), "{error}: {queue}");
         assert_eq!(sandbox.text(&["summary"]), before);
     }
-    let sandbox = sandbox(3, "http://127.0.0.1:9");
+    // A server can repeat the key that it was sent: its words are shown once, masked, and not stored.
+    let api = Api::new(|seen, stream| {
+        let key = seen.header("authorization").unwrap_or_default();
+        let body = json!({"error": {"message": format!("Incorrect key: {key} of count the orders")}}).to_string();
+        send(stream, "503 Service Unavailable", body.as_bytes());
+    });
+    let sandbox = sandbox(3, &api.url());
+    sandbox.text(&["sidecar", "queue", "--add"]);
+    let mut command = sandbox.command(&["sidecar", "drain"]);
+    let output = command.env("APERTURE_SIDECAR_KEY", "my-own-key-of-no-known-shape").output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("HTTP 503 Incorrect key: Bearer [key] of count") && !text.contains("my-own-key"), "{text}");
+    assert_eq!(text.matches("Incorrect key").count(), 1, "{text}");
+    let queue = sandbox.json(&["sidecar", "queue"], "aperture.sidecar-queue/1").to_string();
+    assert!(queue.contains("HTTP 503") && !queue.contains("Incorrect"), "{queue}");
+    let sandbox = self::sandbox(3, "http://127.0.0.1:9");
     sandbox.text(&["sidecar", "queue", "--add"]);
     assert_eq!(sandbox.run(&["sidecar", "drain"]).code, 1);
     assert_eq!(sandbox.json(&["sidecar"], "aperture.sidecar/1")["is_up"], false);
