@@ -1,6 +1,6 @@
 //! Blocks: the content of each piece of an item, as the model sees it.
 
-use super::item::{Piece, Sort};
+use super::item::{self, Piece, Sort};
 use super::tool;
 use crate::model::{Block, BlockKind, Media, Role};
 use crate::provider::json::{elements, joined, key_of, member, members, range_in, shown, text, text_of};
@@ -94,6 +94,10 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
             let url = member(piece.element, "image_url");
             ParsedBlock::read(BlockKind::Image, Role::User, |media| media::add_image(media, url))
         }
+        Sort::Drawing => {
+            let data = member(piece.element, "result");
+            ParsedBlock::read(BlockKind::Image, Role::Assistant, |media| media::add_image(media, data))
+        }
         Sort::Document => ParsedBlock::read(BlockKind::Document, Role::User, |media| media::add_document(media, piece.element)),
         Sort::Thinking => {
             let parts = [piece.item.summary, piece.item.content].into_iter().flatten().flat_map(elements);
@@ -134,6 +138,7 @@ fn role(piece: &Piece<'_>) -> Role {
     match text_of(piece.item.role).as_deref() {
         Some("assistant") => Role::Assistant,
         Some("user") => Role::User,
+        _ if item::is_of_model(&piece.item) => Role::Assistant,
         _ => Role::System,
     }
 }
@@ -291,6 +296,7 @@ fn failed(content: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn a_result_says_how_a_command_ended() {
@@ -348,6 +354,23 @@ mod tests {
             r#"exec_command failed for `{command}`: Refused {{ message: "Rejected(\"rejected by user\")" }}"#
         )));
         assert!(is_denial(&format!("user rejected the call: {command}")));
+    }
+
+    #[test]
+    fn a_call_that_holds_data_is_what_it_holds() {
+        let data = "iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAIAAADwf7zU".to_owned() + &"A".repeat(2_000);
+        let first = |item: serde_json::Value| {
+            let text = item.to_string();
+            let element: &RawValue = serde_json::from_str(&text).unwrap();
+            let piece = item::pieces(element)[0];
+            let block = block(&piece).block;
+            (block.kind, block.role, block.media.images.first().map(|image| (image.width, image.height)), block.bytes > 0)
+        };
+        let drawn = json!({"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": data});
+        assert_eq!(first(drawn), (BlockKind::Image, Role::Assistant, Some((1024, 1024)), true));
+        let unknown = first(json!({"type": "video_generation_call", "id": "v_1", "result": data}));
+        assert_eq!((unknown.0, unknown.1), (BlockKind::Other, Role::Assistant));
+        assert_eq!(first(json!({"type": "web_search_call", "id": "w_1", "status": "completed"})).0, BlockKind::ToolUse);
     }
 
     #[test]

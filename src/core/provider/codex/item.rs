@@ -49,10 +49,15 @@ pub(super) enum Sort {
     TextCall,
     /// A call of a built-in tool of the client or the API, whose input is not a string.
     OwnCall,
+    /// An image that the model drew with a tool of the API: the whole item, whose id the API needs.
+    Drawing,
     Output,
     Tools,
     Other,
 }
+
+/// The maximum size of a call without an input that is shown by its type alone, in bytes.
+const BARE_CALL: usize = 500;
 
 pub(super) fn is_of_model(item: &ItemFields<'_>) -> bool {
     match &*item.kind() {
@@ -74,7 +79,11 @@ pub(super) fn pieces(element: &RawValue) -> Vec<Piece<'_>> {
         "tool_search_output" => one(Sort::Tools),
         // A snapshot of the files, which only the client uses.
         "ghost_snapshot" | "" => Vec::new(),
-        kind if kind.ends_with("_call") => one(Sort::OwnCall),
+        "image_generation_call" => one(Sort::Drawing),
+        kind if kind.ends_with("_call") => {
+            let has_input = item.action.or(item.arguments).or(item.call).is_some();
+            one(if has_input || element.get().len() < BARE_CALL { Sort::OwnCall } else { Sort::Other })
+        }
         _ => one(Sort::Other),
     }
 }

@@ -31,7 +31,7 @@ pub(in crate::provider) fn slot_in(fields: &RowFields<'_>, index: u32) -> Option
         }
         Sort::TextCall => Slot::Input(index),
         Sort::Output => Slot::Content(index),
-        Sort::Thinking | Sort::OwnCall | Sort::Tools | Sort::Other => return None,
+        Sort::Thinking | Sort::OwnCall | Sort::Drawing | Sort::Tools | Sort::Other => return None,
     };
     let known = |text: &RawValue| equals(piece.item.role, "user") && clients(text);
     value(&piece, slot).filter(|value| piece.sort != Sort::Text || !known(value)).map(|_| slot)
