@@ -13,7 +13,7 @@ mod price;
 mod style;
 pub mod table;
 
-pub use crate::engine::{bytes, plural, unit};
+pub use crate::engine::{bytes, impossible_bills, plural, unit};
 pub use bulk::{BulkOutcome, BulkReport, BulkRow, BulkTotals};
 pub use change::{ChangeDetail, ChangeReport, MarkedBlock};
 pub use diff::DiffReport;

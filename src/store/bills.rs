@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 /// Version of the bills and sums; increased when their form or meaning changes, or a built-in price. Those of another version are ignored.
-const FORMAT: u8 = 3;
+const FORMAT: u8 = 4;
 
 /// File name of the bills in the directory of the cache.
 pub const BILLS_FILE: &str = "bills";

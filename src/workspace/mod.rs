@@ -150,14 +150,18 @@ impl<'a> Workspace<'a> {
     }
 
     /// Returns the session with the bills of its responses, and the sizes of their contents, as they were before operations of the log
-    /// changed them. `store` opens the one with the log.
+    /// changed them, impossible ones as recorded. `store` opens the one with the log.
     pub fn billed_session(&self, store: &dyn Fn() -> Option<Store>) -> Cow<'_, Session> {
         let session = &self.reading.session;
         let replaced = ReplacedValues::new(self.history.edits());
         let line = |row| self.line(row).ok();
         let store = if self.history.operations.is_empty() { None } else { store() };
         let billed = store.and_then(|store| planning::billed_session(self.provider, session, &replaced, &line, &store));
-        billed.map_or(Cow::Borrowed(session), Cow::Owned)
+        let mut billed = billed.map_or(Cow::Borrowed(session), Cow::Owned);
+        for (row, usage) in &self.reading.impossible_bills {
+            billed.to_mut().rows[*row as usize].usage = Some(*usage);
+        }
+        billed
     }
 
     /// Returns the texts that the client sends outside the conversation, as far as the file records them: those of the last row

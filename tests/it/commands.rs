@@ -876,9 +876,9 @@ fn a_line_of_two_megabytes() {
         &["blocks", "all"],
         expect![[r##"
             # ROLE   WHAT                                   TOKENS TURN POSITION  STATE USED
-            1 user   "lorem ipsum lorem ipsum lorem ipsum …   ~10k    1 beginning fresh    0
+            1 user   "lorem ipsum lorem ipsum lorem ipsum …  ~353k    1 beginning fresh    0
             2 assist "It is fixed."                              7    1 newest    fresh    0
-            2 blocks, ~10k tokens
+            2 blocks, ~353k tokens
             exit code 0
         "##]],
     );

@@ -307,3 +307,34 @@ fn the_requests_of_a_session_cost_what_its_usage_says() {
         );
     }
 }
+
+#[test]
+fn a_timeline_has_the_requests_of_usage_and_states_what_is_left_out() {
+    let sandbox = Sandbox::new();
+    let time = |second: u32| format!("2026-11-19T10:00:{second}Z");
+    let huge = response("m2", "claude-opus-5", &time(20), 3).replace("150000", "4000000");
+    let answers = [response("m1", "claude-opus-5", &time(10), 9), huge, response("m3", "claude-opus-5", &time(30), 9)];
+    sandbox.session("aaaa1111", [prompt("count the carts"), answers.concat()].concat(), 0);
+    let text = sandbox.text(&["timeline"]);
+    let note = "counted as recorded, but more than any window of the model holds: 1 response";
+    assert!(text.contains("3 requests, at most 4M tokens, $2.") && text.contains(note), "{text}");
+    assert!(sandbox.text(&["usage"]).contains(note));
+    let document = sandbox.json(&["timeline", "--limit", "2"], "aperture.timeline/1");
+    let requests = document["requests"].as_array().unwrap();
+    assert_eq!((requests.len(), &document["left_out"], &requests[0]["impossible"]), (2, &json!(1), &json!(true)), "{document}");
+    let text = sandbox.text(&["timeline", "--limit", "2"]);
+    assert!(text.contains("3 requests") && text.contains("; 1 earlier: --limit 0"), "{text}");
+    let sessions = sandbox.text(&["sessions"]);
+    assert!(!sessions.contains("400 %"), "{sessions}");
+}
+
+#[test]
+fn the_hint_about_a_price_is_valid_in_the_settings() {
+    for (model, key) in [("glm-4.6", "\"glm-4.6\""), ("qwen3:8b", "\"qwen3:8b\""), ("some-model", "some-model")] {
+        let sandbox = Sandbox::new();
+        let rows = [prompt("count"), response("m1", model, "2026-11-19T10:00:10Z", 9)].concat();
+        sandbox.session("aaaa1111", rows, 0);
+        let text = sandbox.columns_text(&["usage"], 200);
+        assert!(text.contains(&format!("[prices] {key} = 1.25")), "{text}");
+    }
+}

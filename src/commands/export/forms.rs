@@ -95,7 +95,7 @@ impl Exported<'_> {
             "session_id": self.reading.session.id,
             "agent": {"name": self.client, "version": self.version(), "model_name": self.reading.model},
             "final_metrics": {
-                "total_prompt_tokens": sum(&|answer| answer.request.sent_tokens),
+                "total_prompt_tokens": sum(&|answer| answer.request.sent_tokens.unwrap_or_default()),
                 "total_completion_tokens": sum(&|answer| answer.request.output_tokens.round()),
                 "total_cached_tokens": sum(&|answer| answer.request.cache_read_tokens),
                 "total_cost_usd": dollars,
@@ -189,11 +189,11 @@ impl Exported<'_> {
             text("gen_ai.operation.name", "chat"),
             text("gen_ai.request.model", &request.model),
             text("gen_ai.conversation.id", &self.reading.session.id),
-            number("gen_ai.usage.input_tokens", request.sent_tokens),
             number("gen_ai.usage.output_tokens", request.output_tokens.round()),
             number("gen_ai.usage.cache_read.input_tokens", request.cache_read_tokens),
             number("gen_ai.usage.cache_creation.input_tokens", request.cache_write_tokens),
         ];
+        attributes.extend(request.sent_tokens.map(|tokens| number("gen_ai.usage.input_tokens", tokens)));
         if let Some(dollars) = request.dollars {
             attributes.push(json!({"key": "aperture.cost_usd", "value": {"doubleValue": dollars}}));
         }

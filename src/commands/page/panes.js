@@ -137,7 +137,7 @@ function timeline(state, page) {
   };
   canvas.addEventListener("mousemove", (event) => {
     const request = requests[at(event)];
-    tip(request ? [clock(request.time), amount(request.sent_tokens.value) + " sent", amount(request.cache_read_tokens.value) + " from the cache", dollars(request.dollars)].join(" · ") : "", event);
+    tip(request ? [clock(request.time), sent(request), amount(request.cache_read_tokens.value) + " from the cache", dollars(request.dollars)].join(" · ") : "", event);
   });
   canvas.addEventListener("mouseleave", () => tip(""));
   canvas.addEventListener("click", (event) => page.set({ moment: at(event) ?? null }));
@@ -149,7 +149,7 @@ function timeline(state, page) {
   const total = requests.reduce((sum, request) => sum + (request.dollars ?? 0), 0);
   const compactions = requests.filter((request) => request.after_compaction).length;
   const parts = [
-    h("p", { class: "dim" }, [count(requests.length, "request"), dollars(total), count(compactions, "compaction"), count(operations.length, "operation") + " (▼)"].join(" · ")),
+    h("p", { class: "dim" }, [count(requests.filter((request) => request.sent_tokens).length, "request"), dollars(total), count(compactions, "compaction"), count(operations.length, "operation") + " (▼)"].join(" · ")),
     legend(Object.keys(KINDS)),
     canvas,
   ];
@@ -157,6 +157,8 @@ function timeline(state, page) {
   else parts.push(h("p", { class: "dim" }, "Click a request for its window, and the difference to now."));
   return parts;
 }
+
+const sent = (request) => request.sent_tokens ? amount(request.sent_tokens.value) + " sent" : "without a bill";
 
 function moment(state, page, requests, place) {
   const request = requests[place];
@@ -167,7 +169,7 @@ function moment(state, page, requests, place) {
   const kinds = Object.keys(KINDS).map((kind) => h("tr", {}, h("td", {}, h("span", { class: "key " + kind }), KINDS[kind]), h("td", { class: "number" }, tokens(request.kinds[kind]))));
   return h("section", {},
     h("h2", {}, "Request " + (place + 1) + ", turn " + request.turn + ", " + day(request.time) + " " + clock(request.time)),
-    h("p", {}, [request.model, amount(request.sent_tokens.value) + " sent", amount(request.cache_read_tokens.value) + " read from the cache, " + amount(request.cache_write_tokens.value) + " written", tokens(request.output_tokens) + " answered", dollars(request.dollars)].join(" · ")),
+    h("p", {}, [request.model, sent(request), amount(request.cache_read_tokens.value) + " read from the cache, " + amount(request.cache_write_tokens.value) + " written", tokens(request.output_tokens) + " answered", dollars(request.dollars)].join(" · ")),
     table(["kind", " tokens"], kinds),
     h("h2", {}, "Since then"),
     h("p", {}, count(left.length, "block") + " left the window" + (left.length > 0 ? ": " + ranges(left).slice(0, 20).join(", ") : "") + "; " + count(entered.length, "block") + " entered it, the largest:"),

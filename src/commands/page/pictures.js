@@ -225,7 +225,7 @@ const TOP = 22;
 
 // Lays requests out as columns: of several in one pixel the last is shown.
 export function columns(requests, width) {
-  const billed = requests.map((request, place) => ({ request, place })).filter(({ request }) => request.sent_tokens.value > 0);
+  const billed = requests.map((request, place) => ({ request, place })).filter(({ request }) => request.sent_tokens);
   const each = Math.max(width / Math.max(billed.length, 1), 1);
   const bars = billed.map((entry, at) => ({ ...entry, x: at * each, width: each }));
   const shown = new Map(bars.map((bar) => [Math.floor(bar.x), bar]));

@@ -1,7 +1,7 @@
 use crate::engine::{UsageGroup, UsageRow, UsageTable};
 use crate::model::texts;
 use crate::output::table::fit;
-use crate::output::{Paint, Report, Style, amount, clip, clip_start, plural, short_id, tokens, unit};
+use crate::output::{Paint, Report, Style, amount, clip, clip_start, impossible_bills, plural, short_id, tokens, unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -96,7 +96,10 @@ impl UsageReport {
         if total.unpriced_tokens.value > 0.0 {
             let models = unpriced.iter().map(|model| if model.is_empty() { "(unknown)" } else { model.as_str() });
             notes.push(format!("no price, so not in the cost: {}", models.collect::<Vec<_>>().join(", ")));
-            let example = unpriced.iter().find(|model| !model.is_empty()).map_or("NAME", String::as_str);
+            let example = unpriced
+                .iter()
+                .find(|model| !model.is_empty())
+                .map_or_else(|| "NAME".into(), |name| toml_edit::Key::new(name.as_str()).display_repr().into_owned());
             let figure = tokens(total.unpriced_tokens);
             notes.push(format!(
                 "  ({figure} tokens; a price, in the settings: [prices] {example} = 1.25; aperture help settings)"
@@ -107,8 +110,7 @@ impl UsageReport {
             notes.push(format!("not counted again: {copied} of responses in other sessions ({tokens} tokens)"));
         }
         if *impossible > 0 {
-            let responses = plural(*impossible as usize, "response");
-            notes.push(format!("counted as recorded, but with more input than the window holds: {responses}"));
+            notes.push(impossible_bills(*impossible as usize));
         }
         if total.tokens.estimated > 0 {
             let responses = plural(total.tokens.estimated as usize, "response");

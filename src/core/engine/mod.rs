@@ -55,7 +55,7 @@ pub use report::manifest::{
     ArchivedRun, BlockSummary, Forgotten, Manifest, ShortenedBlocks, UserRule, ZoneSummary, entry, manifest,
 };
 pub use report::model_activity::model_activity;
-pub use report::numbers::{amount, bytes, count, plural, unit};
+pub use report::numbers::{amount, bytes, count, impossible_bills, plural, unit};
 pub use report::requested_turns::{
     ShownTurn, ShownTurns, TurnForm, TurnPriority, TurnRequest, TurnRequestError, requested, within,
 };

@@ -69,6 +69,8 @@ flags! {
     TURN_START,
     /// Its response was billed at the prices of the fast mode.
     FAST,
+    /// The input of its bill is an estimate that a change of aperture wrote beside it.
+    ESTIMATED_BILL,
 }
 
 impl Flags {

@@ -52,7 +52,9 @@ pub use operation::{
 };
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use reply::{ReplyPart, WithheldReply};
-pub use response_usage::{BilledTokens, FileUsage, LEAST_RECORDED, Lineage, OutputRule, ResponseUsage, Written};
+pub use response_usage::{
+    BilledTokens, FileUsage, LEAST_RECORDED, Lineage, OutputRule, ResponseUsage, Written, most_tokens_sent,
+};
 pub use row::{Damage, Event, Fault, Origin, PlanChange, QueueChange, Row, RowKind, ThinkingScope, WaitingPrompts};
 pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
 pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, session_name, session_prefix, split_id};

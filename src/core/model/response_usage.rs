@@ -1,6 +1,19 @@
 use crate::text::lists::index_in;
 use serde::{Deserialize, Serialize};
 
+/// The largest windows that families of models have in any offer, by the start of their names.
+const LARGEST: [(&str, u64); 3] = [("claude-", 1_000_000), ("gpt-", 1_050_000), ("gemini-", 2_097_152)];
+/// The most tokens of a request that are in no file: its system prompt and its tools.
+const MOST_OUTSIDE: u64 = 1_000_000;
+
+/// Returns the most tokens that a request can send: the window that its client states; without one, the largest that the family of its
+/// model has. A request to a model of no known family has at most a token for each of the `bytes` of the file before its answer, and what
+/// is in no file.
+pub fn most_tokens_sent(stated: Option<u64>, model: &str, bytes: u64) -> u64 {
+    let largest = || LARGEST.iter().find(|(family, _)| model.starts_with(family)).map(|(_, tokens)| *tokens);
+    stated.filter(|tokens| *tokens > 0).or_else(largest).unwrap_or(MOST_OUTSIDE + bytes)
+}
+
 /// Tokens that were billed, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BilledTokens {
@@ -25,6 +38,12 @@ impl BilledTokens {
 
     pub fn total(&self) -> u64 {
         self.sent().saturating_add(self.output)
+    }
+
+    /// Returns true if no request can have these tokens: more are sent, or answered, than `most`. A model whose window counts the
+    /// input can answer beside it, so their sum tells nothing.
+    pub fn is_impossible(&self, most: u64) -> bool {
+        self.sent() > most || self.output > most
     }
 
     pub fn add(&mut self, other: &BilledTokens) {
@@ -72,8 +91,8 @@ pub struct ResponseUsage {
     pub written_tokens: u64,
     /// The cost in dollars, if the row states it.
     pub dollars: Option<f64>,
-    /// True if the input is larger than the window that the client states beside it.
-    pub exceeds_window: bool,
+    /// True if it is impossible ([`BilledTokens::is_impossible`]): it counts as recorded.
+    pub is_impossible: bool,
     /// Web searches that the API billed beside the tokens.
     pub searches: u64,
     /// True if it was billed at the prices of the fast mode.
@@ -100,7 +119,7 @@ impl ResponseUsage {
         self.dollars = other.dollars.filter(|_| replaces).or(self.dollars).or(other.dollars);
         self.searches = self.searches.max(other.searches);
         self.fast |= other.fast;
-        self.exceeds_window |= other.exceeds_window;
+        self.is_impossible |= other.is_impossible;
     }
 }
 
@@ -124,6 +143,8 @@ pub struct FileUsage {
     pub compactions: Vec<i64>,
     /// The lineage of its session, if the identities of responses hold only within one origin.
     pub lineage: Option<Lineage>,
+    /// True if its rows name the session that they were copied from.
+    pub is_fork: bool,
 }
 
 impl FileUsage {

@@ -19,6 +19,8 @@ pub struct Window {
     pub left: Vec<u32>,
     /// The places at which the client loses rows that the user did not leave, the newest first.
     pub cuts: Vec<HistoryCut>,
+    /// The row of the last bill, if a change of aperture altered the rows before it since: it does not tell the size of the window then.
+    pub outdated_bill: Option<u32>,
 }
 
 impl Window {

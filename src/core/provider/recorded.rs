@@ -6,7 +6,9 @@ use super::requests::models::vocabulary;
 use super::turns::TurnScan;
 use super::usage::{Bills, response_key};
 use super::{ParsedRow, Scanner, Totals};
-use crate::model::{BilledTokens, Event, FileUsage, OutputRule, ResponseUsage, Row, RowKind, Session, Vocabulary};
+use crate::model::{
+    BilledTokens, Event, FileUsage, OutputRule, ResponseUsage, Row, RowKind, Session, Vocabulary, most_tokens_sent,
+};
 use serde_json::value::RawValue;
 
 /// Fills in the fields that follow from the order of the rows. Idempotent.
@@ -42,25 +44,32 @@ pub(super) struct RowScan {
     totals: Totals,
     bills: Bills,
     turns: TurnScan,
+    /// The size of the rows so far.
+    bytes: u64,
 }
 
 impl RowScan {
     pub fn new(parse: fn(&[u8]) -> ParsedRow<'_>, dollars: fn(&[u8]) -> Option<f64>) -> RowScan {
-        RowScan { parse, dollars, totals: Totals::default(), bills: Bills::default(), turns: TurnScan::default() }
+        RowScan { parse, dollars, totals: Totals::default(), bills: Bills::default(), turns: TurnScan::default(), bytes: 0 }
     }
 
     fn response(&mut self, row: &Row, tokens: BilledTokens, bytes: &[u8]) {
         if tokens.sent() == 0 {
             return;
         }
-        self.totals.window_tokens = tokens.total();
-        self.totals.window.peak_tokens = self.totals.window.peak_tokens.max(tokens.sent());
+        let name = row.model.as_deref().unwrap_or_default();
+        let is_impossible = tokens.is_impossible(most_tokens_sent(None, name, self.bytes));
+        if !is_impossible {
+            self.totals.window_tokens = tokens.total();
+            self.totals.window.peak_tokens = self.totals.window.peak_tokens.max(tokens.sent());
+        }
         self.totals.output_tokens = self.totals.output_tokens.saturating_add(tokens.output);
-        self.totals.moved_on = false;
+        self.totals.moved_on = is_impossible;
         let key = row.message.map(|key| response_key(&[&format!("{key:?}")]));
-        let model = self.bills.usage.model(row.model.as_deref().unwrap_or_default());
+        let model = self.bills.usage.model(name);
         let time = row.timestamp.unwrap_or_default();
-        self.bills.add(ResponseUsage { key, time, model, tokens, dollars: (self.dollars)(bytes), ..ResponseUsage::default() });
+        let dollars = (self.dollars)(bytes);
+        self.bills.add(ResponseUsage { key, time, model, tokens, dollars, is_impossible, ..ResponseUsage::default() });
     }
 }
 
@@ -69,6 +78,7 @@ impl Scanner for RowScan {
         if bytes.trim_ascii().is_empty() {
             return;
         }
+        self.bytes += bytes.len() as u64;
         let mut parsed = (self.parse)(bytes);
         let (row, totals) = (&parsed.row, &mut self.totals);
         totals.last_written = totals.last_written.max(row.timestamp);

@@ -18,8 +18,8 @@ pub use successes::{Step, Successes};
 use crate::engine::cost::{capacity, tokens};
 use crate::engine::{Known, StalePolicy};
 use crate::model::{
-    Block, BlockNumber, Event, Fault, Key, Level, Role, Row, Session, State, TokenCount, Topic, Turn, Window, WindowEvidence,
-    Zone,
+    BilledTokens, Block, BlockNumber, Event, Fault, Key, Level, Role, Row, Session, State, TokenCount, Topic, Turn, Window,
+    WindowEvidence, Zone,
 };
 use crate::text::clauses::is_assent;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -60,6 +60,8 @@ pub struct Analysis {
     pub stale_policy: StalePolicy,
     /// The values that the session names as credentials.
     pub known: Known,
+    /// The bills that are impossible, by their rows: the session is analyzed without them.
+    pub impossible_bills: Vec<(u32, BilledTokens)>,
 }
 
 /// Makes a cheap partial analysis, turns and window only: nothing has a price, a use, a state or a topic, and of
@@ -113,7 +115,9 @@ pub fn read(
         },
     );
     turns::divide(&mut turns, &session, &window);
-    for (fault, count) in faults.into_iter().chain([(Fault::ImpossibleBill, impossible)]).filter(|(_, count)| *count > 0) {
+    for (fault, count) in
+        faults.into_iter().chain([(Fault::ImpossibleBill, responses(&session, &impossible))]).filter(|(_, count)| *count > 0)
+    {
         session.damage.insert(fault, count);
     }
     let price = tokens::count_window(&mut session, &window, bills);
@@ -142,7 +146,26 @@ pub fn read(
     let evidence = WindowEvidence { peak_tokens: peak.max(price.total.round()), ..evidence };
     let capacity = capacity::capacity(&model, &evidence, settings);
     let stale_policy = settings.stale;
-    Analysis { session, window, turns, steps, topics, price, capacity, model, stale_policy, ..Analysis::default() }
+    let impossible_bills = impossible;
+    Analysis {
+        session,
+        window,
+        turns,
+        steps,
+        topics,
+        price,
+        capacity,
+        model,
+        stale_policy,
+        impossible_bills,
+        ..Analysis::default()
+    }
+}
+
+/// Returns the number of responses that bills of rows belong to.
+fn responses(session: &Session, bills: &[(u32, BilledTokens)]) -> u32 {
+    let message = |row: u32| session.rows[row as usize].message.unwrap_or(Key(u128::from(row)));
+    bills.iter().map(|(row, _)| message(*row)).collect::<FxHashSet<Key>>().len() as u32
 }
 
 /// Returns the tokens at which the client last compacted the session by itself, if it did so with `model`, and the most in a request

@@ -98,11 +98,6 @@ pub enum CapacitySource {
     Assumed,
 }
 
-/// Returns the largest window that `model` has in any offer, if it is known.
-pub fn largest(model: &str) -> Option<u64> {
-    model.starts_with("claude-").then_some(LARGE)
-}
-
 /// Returns the window of a session of `model`, without the client's reserve.
 pub fn capacity(model: &str, evidence: &WindowEvidence, settings: &ReadSettings) -> Capacity {
     let peak = evidence.peak_tokens;

@@ -55,6 +55,11 @@ pub fn unit(figure: &str, name: &str) -> String {
     }
 }
 
+/// Returns the note about responses whose bills are impossible.
+pub fn impossible_bills(count: usize) -> String {
+    format!("counted as recorded, but more than any window of the model holds: {}", plural(count, "response"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -54,9 +54,9 @@ pub struct TimelineRequest {
     #[serde(with = "As::<Time>")]
     pub time: i64,
     pub model: String,
-    /// Tokens of the window that was sent.
-    #[serde(with = "As::<Measured>")]
-    pub sent_tokens: u64,
+    /// Tokens of the window that was sent; null if the file has no bill of the request.
+    #[serde(with = "As::<Option<Measured>>")]
+    pub sent_tokens: Option<u64>,
     /// Tokens of it that were read from the cache.
     #[serde(with = "As::<Measured>")]
     pub cache_read_tokens: u64,
@@ -68,21 +68,24 @@ pub struct TimelineRequest {
     /// Cost by the list price, without web searches; an estimate if the output is one; null if no price is known for the model, or for
     /// the fast mode in which it answered.
     pub dollars: Option<f64>,
+    /// True if the figures are impossible: more than any window of the model holds. They are as recorded.
+    pub impossible: bool,
     /// True if it is the first one after a compaction.
     pub after_compaction: bool,
     /// The tokens by what they are.
     pub kinds: TimelineKinds,
     /// The request whose window and response it continues, by its place in the list from 0; null at the beginning of a
-    /// conversation and after a compaction.
+    /// conversation, after a compaction, and if that one is beyond the limit of the list.
     pub follows: Option<usize>,
     /// The blocks that it sent for the first time.
     pub new_blocks: Vec<BlockNumber>,
     pub response_blocks: Vec<BlockNumber>,
 }
 
-/// Returns the requests of a session, the oldest first. A request without a bill has zero tokens. What the client kept from before a
+/// Returns the requests of a session, the oldest first. `impossible` are the
+/// rows of bills that are impossible. What the client kept from before a
 /// compaction counts as `other`.
-pub fn timeline(session: &Session, prices: &Prices) -> Vec<TimelineRequest> {
+pub fn timeline(session: &Session, impossible: &[u32], prices: &Prices) -> Vec<TimelineRequest> {
     let mut calls = requests_of(session);
     calls.pop();
     let mut sums: Vec<TimelineKinds> = Vec::with_capacity(calls.len());
@@ -105,12 +108,13 @@ pub fn timeline(session: &Session, prices: &Prices) -> Vec<TimelineRequest> {
         let after_compaction = compacted && sent > 0;
         compacted &= !after_compaction;
         let rest = (sent as f64 - kinds.of_blocks().value).max(0.0);
-        let rows = call.response.iter().map(|place| &session.rows[session.blocks[*place].row as usize]);
+        let rows = call.response.iter().map(|place| session.blocks[*place].row);
         let numbers = |places: &[usize]| places.iter().map(|place| session.blocks[*place].number).collect();
         requests.push(TimelineRequest {
             turn: call.turn,
-            time: rows.filter_map(|row| row.timestamp).max().unwrap_or_default(),
-            sent_tokens: sent,
+            impossible: rows.clone().any(|row| impossible.binary_search(&row).is_ok()),
+            time: rows.filter_map(|row| session.rows[row as usize].timestamp).max().unwrap_or_default(),
+            sent_tokens: (sent > 0).then_some(sent),
             cache_read_tokens: usage.cache_read,
             cache_write_tokens: usage.cache_written(),
             output_tokens,
@@ -147,7 +151,7 @@ mod tests {
         }
         let texts = |kinds: &TimelineKinds| kinds.of_blocks().value;
         let of = |request: &TimelineRequest| (texts(&request.kinds), request.kinds.other.value, request.follows);
-        timeline(&session, &Prices::default()).iter().map(of).collect()
+        timeline(&session, &[], &Prices::default()).iter().map(of).collect()
     }
 
     #[test]
@@ -157,7 +161,7 @@ mod tests {
         let dollars = |model: &str, flags: Flags| {
             let row = Row { model: Some(model.into()), usage: Some(mixed), flags, ..Row::new(RowKind::Assistant) };
             let session = Session { rows: vec![row], ..Session::default() };
-            timeline(&session, &prices)[0].dollars
+            timeline(&session, &[], &prices)[0].dollars
         };
         let price = prices.for_model("claude-opus-4-6").unwrap().at(1e6);
         let expected = price.cache_write_5m * 0.75 + price.cache_write_1h * 0.25;

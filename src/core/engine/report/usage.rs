@@ -1,6 +1,5 @@
 //! Adds up bills: each response once, by day, week, month, session, project or model.
 
-use crate::engine::cost::capacity;
 use crate::engine::cost::model_prices::{ModelPrice, Prices, SEARCH_DOLLARS};
 use crate::model::{As, BilledTokens, Estimated, FileUsage, Lineage, Measured, ResponseUsage, TokenCount, json_forms, words};
 use crate::text::lists::index_in;
@@ -170,7 +169,7 @@ pub struct UsageTable {
     pub unpriced_models: Vec<String>,
     #[serde(flatten)]
     pub copies: Copies,
-    /// Counted responses with more input than the window holds.
+    /// Counted responses with more input or output than any window of the model holds.
     pub impossible_responses: u64,
 }
 
@@ -191,12 +190,11 @@ pub fn usage_sums(files: &[BilledFile<'_>], zone: &TimeZone, prices: &Prices) ->
     let mut places = FxHashMap::<(u32, u32, Date), usize>::default();
     let mut day_of = days(zone);
     let (responses, models) = distinct(files);
-    let known = |name: &&str| KnownModel { price: prices.for_model(name), largest: capacity::largest(name).unwrap_or(u64::MAX) };
-    let known: Vec<KnownModel<'_>> = models.iter().map(known).collect();
+    let known: Vec<Option<&ModelPrice>> = models.iter().map(|name| prices.for_model(name)).collect();
     // Most responses are in the sum of the one before.
     let mut last = None;
     for counted in &responses {
-        let (model, response) = (&known[counted.model as usize], counted.response());
+        let (price, response) = (known[counted.model as usize], counted.response());
         let property = (counted.file, counted.model, day_of(response.time));
         let mut find = || {
             *places.entry(property).or_insert_with(|| {
@@ -212,7 +210,7 @@ pub fn usage_sums(files: &[BilledFile<'_>], zone: &TimeZone, prices: &Prices) ->
         sum.estimated += u64::from(is_estimated);
         sum.tokens.add(&tokens);
         sum.searches = sum.searches.saturating_add(response.searches);
-        match response.dollars.or_else(|| cost(response, &tokens, model.price?)) {
+        match response.dollars.or_else(|| cost(response, &tokens, price?)) {
             Some(dollars) => sum.dollars += dollars,
             None => {
                 sum.is_unpriced = true;
@@ -220,7 +218,7 @@ pub fn usage_sums(files: &[BilledFile<'_>], zone: &TimeZone, prices: &Prices) ->
             }
         }
         sum.saved += saved(&files[counted.file as usize], response);
-        sum.impossible += u64::from(response.exceeds_window || response.tokens.sent() > model.largest);
+        sum.impossible += u64::from(response.is_impossible);
         sum.copied_responses += copies;
         sum.copied_tokens = sum.copied_tokens.saturating_add(response.tokens.total().saturating_mul(copies));
     }
@@ -274,13 +272,6 @@ pub fn usage(sums: &UsageSums, sources: &[UsageSource<'_>], group: UsageGroup, f
     table
 }
 
-/// A model, with all that is the same for each of its responses.
-struct KnownModel<'a> {
-    price: Option<&'a ModelPrice>,
-    /// The largest window that it has in any offer.
-    largest: u64,
-}
-
 /// Returns a function that gives the day of a time. The zone is asked once for several times of the same day in a row.
 fn days(zone: &TimeZone) -> impl FnMut(i64) -> Date {
     let mut last: Option<(Range<i64>, Date)> = None;
@@ -315,7 +306,12 @@ impl Counted<'_> {
 /// Returns each response once, and the models of all.
 fn distinct<'a>(files: &[BilledFile<'a>]) -> (Vec<Counted<'a>>, Vec<&'a str>) {
     let mut order: Vec<(u32, &BilledFile<'a>)> = (0..).zip(files).collect();
-    order.sort_by_key(|(_, file)| (file.usage.responses.first().map(|first| first.time), file.session));
+    // A fork begins with the responses of its parent, and mostly ends later.
+    let time = |response: Option<&ResponseUsage>| response.map(|response| response.time);
+    order.sort_by_key(|(_, file)| {
+        let responses = &file.usage.responses;
+        (time(responses.first()), file.usage.is_fork, time(responses.last()), file.session)
+    });
     let most = files.iter().map(|file| file.usage.responses.len()).sum();
     let mut places: FxHashMap<u64, u32> = FxHashMap::with_capacity_and_hasher(most, FxBuildHasher);
     let mut responses: Vec<Counted<'_>> = Vec::with_capacity(most);
@@ -444,6 +440,22 @@ mod tests {
         assert_eq!(table.copies, Copies { copied_responses: 1, copied_tokens: 10 + 9 + 100 + 1000 });
         // 30 input, 15 output, 300 written, 3000 read.
         assert!((table.total.dollars - (30.0 * 5.0 + 15.0 * 25.0 + 300.0 * 6.25 + 3000.0 * 0.5) / 1e6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_fork_does_not_take_the_responses_of_its_parent_whatever_its_name() {
+        let parent = file("m", vec![response(Some(1), 0, 5), response(Some(2), 1, 7)]);
+        let later = FileUsage { responses: [&parent.responses[..], &[response(Some(4), 9, 1)]].concat(), ..parent.clone() };
+        let fork = file("m", vec![response(Some(1), 0, 5), response(Some(2), 1, 7), response(Some(3), 5, 2)]);
+        let named = FileUsage { is_fork: true, ..fork.clone() };
+        for (parent, fork, output) in [(&parent, &fork, 12), (&parent, &named, 12), (&later, &named, 13)] {
+            for [id, of_fork] in [["a", "z"], ["z", "a"]] {
+                let table = table(&[source(of_fork, fork), source(id, parent)], UsageGroup::Session);
+                let mut outputs = outputs(&table);
+                outputs.sort_by_key(|(_, output)| *output);
+                assert_eq!(outputs, [(of_fork, 2), (id, output)]);
+            }
+        }
     }
 
     #[test]

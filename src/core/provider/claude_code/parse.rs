@@ -1,9 +1,7 @@
-use super::usage::{Figures, billed};
-use super::write::last_iteration;
+use super::usage::{Figures, is_estimate, window_bill};
 use super::{attachment, content, words};
 use crate::model::{
-    BilledTokens, BlockKind, Event, Fault, Flags, Key, PlanChange, QueueChange, Refusal, Role, Row, RowKind, ThinkingScope,
-    ToolVerb,
+    BlockKind, Event, Fault, Flags, Key, PlanChange, QueueChange, Refusal, Role, Row, RowKind, ThinkingScope, ToolVerb,
 };
 use crate::provider::json::{self, elements, equals, fault, fields, is_true, member, number, text, text_of, time_of};
 use crate::provider::{ParsedBlock, ParsedRow};
@@ -414,9 +412,8 @@ fn unusable(row: &mut Row, blocks: &mut Vec<ParsedBlock<'_>>) {
 fn usage(value: Option<&RawValue>, row: &mut Row) {
     let Some(usage) = value.and_then(|value| json::skim::<Figures<'_>>(value.get().as_bytes())) else { return };
     // Of several iterations, the last one has the size of the window.
-    let last = last_iteration(&usage);
-    let window = last.as_ref().map_or(&usage, |(_, last)| last);
-    row.usage = Some(BilledTokens { output: number(usage.output).unwrap_or_default(), ..billed(window) });
+    row.usage = Some(window_bill(&usage));
+    row.flags.set(Flags::ESTIMATED_BILL, is_estimate(&usage));
     row.flags.set(Flags::FAST, equals(usage.speed, "fast"));
     if let Some(tokens) = usage.details.and_then(|details| number(details.thinking)) {
         row.event.get_or_insert_with(|| Box::new(Event::ThinkingTokens(tokens)));

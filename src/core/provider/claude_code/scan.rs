@@ -1,8 +1,7 @@
 use super::parse;
-use super::usage::{BilledRow, Figures, SYNTHETIC, UsageScan};
-use super::write::last_iteration;
-use crate::model::{Event, FileUsage, Flags, Key, OutputRule, RowKind};
-use crate::provider::json::{self, is_true, number, text_of};
+use super::usage::{BilledRow, Figures, SYNTHETIC, UsageScan, is_estimate, window_bill};
+use crate::model::{Event, FileUsage, Flags, Key, OutputRule, RowKind, most_tokens_sent};
+use crate::provider::json::{self, is_true, text_of};
 use crate::provider::turns::TurnScan;
 use crate::provider::usage::NewestRow;
 use crate::provider::{ParsedRow, Scanner, Totals};
@@ -66,7 +65,7 @@ struct Side {
     totals: Totals,
     message: Option<Key>,
     message_output: u64,
-    /// True if an edit by aperture changed the figures of the last response.
+    /// True if the figures of the last response do not tell the size of the window.
     edited: bool,
     named: bool,
     /// The model before the last compaction that the client did by itself.
@@ -78,6 +77,7 @@ struct Side {
 
 impl Scanner for Scan {
     fn line(&mut self, bytes: &[u8]) {
+        self.usage.bytes += bytes.len() as u64;
         let head = &bytes[..bytes.len().min(HEAD_BYTES)];
         let in_head = role(head).map(|rest| head.len() - rest.len());
         let role = in_head.map(|place| &bytes[place..]);
@@ -167,7 +167,8 @@ impl Scan {
 
     fn response(&mut self, response: Option<(BilledRow<'_>, Figures<'_>)>) {
         let Some((row, figures)) = response else { return };
-        self.side(is_true(row.sidechain)).response(&row, &figures);
+        let bytes = self.usage.bytes;
+        self.side(is_true(row.sidechain)).response(&row, &figures, bytes);
     }
 
     fn other(&mut self, bytes: &[u8]) {
@@ -186,17 +187,14 @@ fn values(row: &BilledRow<'_>) -> String {
 }
 
 impl Side {
-    fn response(&mut self, row: &BilledRow<'_>, usage: &Figures<'_>) {
+    fn response(&mut self, row: &BilledRow<'_>, usage: &Figures<'_>, bytes: u64) {
         let message = row.message.unwrap_or_default();
         let model = text_of(message.model).unwrap_or_default();
         if model == SYNTHETIC {
             return;
         }
-        let count = |value: Option<&str>| number(value).unwrap_or_default();
-        let last = last_iteration(usage);
-        let window = last.as_ref().map_or(usage, |(_, last)| last);
-        let sent = count(window.input) + count(window.read) + count(window.creation);
-        let output = count(usage.output);
+        let bill = window_bill(usage);
+        let sent = bill.sent();
         let id = text_of(message.id).map(|id| Key::from_text(&id));
         let totals = &mut self.totals;
         if id.is_none() || id != self.message {
@@ -205,13 +203,16 @@ impl Side {
             self.message_output = 0;
             self.message = id;
         }
-        // Each row of a response repeats its figures; the output grows to its final value.
-        self.message_output = self.message_output.max(output);
-        totals.window_tokens = sent + self.message_output;
-        totals.window.peak_tokens = totals.window.peak_tokens.max(sent);
-        totals.window.later_tokens = totals.window.later_tokens.max(sent);
-        // If the figures differ, an edit by aperture added an estimate beside the bill.
-        self.edited = last.is_some() && sent != count(usage.input) + count(usage.read) + count(usage.creation);
+        if bill.is_impossible(most_tokens_sent(None, &model, bytes)) {
+            self.edited = true;
+        } else {
+            // Each row of a response repeats its figures; the output grows to its final value.
+            self.message_output = self.message_output.max(bill.output);
+            totals.window_tokens = sent + self.message_output;
+            totals.window.peak_tokens = totals.window.peak_tokens.max(sent);
+            totals.window.later_tokens = totals.window.later_tokens.max(sent);
+            self.edited = is_estimate(usage);
+        }
         totals.moved_on = self.edited;
         if *totals.model != *model {
             totals.model = model.into();

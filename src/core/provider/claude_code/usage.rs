@@ -1,6 +1,7 @@
 //! Collects the bills of a session file from the rows that have figures.
 
-use crate::model::{BilledTokens, FileUsage, OutputRule, ResponseUsage, Written};
+use super::write::last_iteration;
+use crate::model::{BilledTokens, FileUsage, OutputRule, ResponseUsage, Written, most_tokens_sent};
 use crate::provider::json::{self, elements, equals, is_true, number, skimmed, text_of, time_of};
 use crate::provider::usage::{Bills, response_key};
 use memchr::memmem::Finder;
@@ -26,6 +27,7 @@ skimmed! {
         request = "requestId",
         time = "timestamp",
         cost = "costUSD",
+        source = "forkedFrom",
         data: Progress = "data",
     }
 }
@@ -125,6 +127,8 @@ pub(super) struct UsageScan {
     answers: Vec<Answer>,
     /// The place of the last response.
     last: usize,
+    /// The size of the rows so far.
+    pub bytes: u64,
 }
 
 /// The content of a response.
@@ -142,6 +146,7 @@ impl UsageScan {
     /// a row with equal values adds nothing.
     pub(super) fn row(&mut self, row: &BilledRow<'_>, figures: Option<&Figures<'_>>) -> bool {
         let Some(time) = time_of(row.time) else { return false };
+        self.bills.usage.is_fork |= row.source.is_some();
         let kind = text_of(row.kind).unwrap_or_default();
         if kind == "system" && equals(row.subtype, "compact_boundary") {
             self.bills.usage.compactions.push(time);
@@ -211,7 +216,7 @@ impl UsageScan {
         let response = ResponseUsage {
             key: id.as_ref().map(|id| response_key(&[id, &request])),
             dollars: cost.and_then(|cost| cost.parse().ok()).filter(|cost: &f64| cost.is_finite() && *cost >= 0.0),
-            ..bill(figures, time, place)
+            ..self.bill(figures, time, (place, &model))
         };
         // A stated cost is that of the whole request.
         let apart = if response.dollars.is_none() { apart(figures) } else { Vec::new() };
@@ -219,10 +224,24 @@ impl UsageScan {
         for (place, figures) in apart.into_iter().enumerate() {
             let model = text_of(figures.model).unwrap_or(model.clone());
             let key = id.as_ref().map(|id| response_key(&[id, &request, &place.to_string()]));
-            let model = self.bills.usage.model(&model);
-            self.bills.add(ResponseUsage { key, ..bill(&figures, time, model) });
+            let place = self.bills.usage.model(&model);
+            self.bills.add(ResponseUsage { key, ..self.bill(&figures, time, (place, &model)) });
         }
         Some(added)
+    }
+
+    /// Returns the bill of figures, without its identity and a stated cost.
+    fn bill(&self, figures: &Figures<'_>, time: i64, (model, name): (u32, &str)) -> ResponseUsage {
+        let tokens = billed(figures);
+        ResponseUsage {
+            time,
+            model,
+            tokens,
+            searches: number(figures.tools.and_then(|tools| tools.searches)).unwrap_or_default(),
+            fast: equals(figures.speed, "fast"),
+            is_impossible: tokens.is_impossible(most_tokens_sent(None, name, self.bytes)),
+            ..ResponseUsage::default()
+        }
     }
 }
 
@@ -256,24 +275,28 @@ fn apart<'a>(figures: &Figures<'a>) -> Vec<Figures<'a>> {
     let Some(list) = figures.iterations.filter(holds) else { return Vec::new() };
     let read = |entry: &'a RawValue| {
         let iteration: Figures<'a> = json::skim(entry.get().as_bytes())?;
-        Some(iteration).filter(|iteration| text_of(iteration.kind).is_some_and(|kind| APART.contains(&&*kind)))
+        Some(iteration).filter(is_apart)
     };
     elements(list).into_iter().filter_map(read).collect()
 }
 
-/// Returns the bill of figures, without its identity and a stated cost.
-fn bill(figures: &Figures<'_>, time: i64, model: u32) -> ResponseUsage {
-    ResponseUsage {
-        key: None,
-        time,
-        model,
-        tokens: billed(figures),
-        written_tokens: 0,
-        dollars: None,
-        searches: number(figures.tools.and_then(|tools| tools.searches)).unwrap_or_default(),
-        fast: equals(figures.speed, "fast"),
-        exceeds_window: false,
-    }
+/// Returns the bill of the last iteration, with the output of the whole response: the size of the window.
+pub(super) fn window_bill(usage: &Figures<'_>) -> BilledTokens {
+    let last = last_iteration(usage);
+    BilledTokens { output: number(usage.output).unwrap_or_default(), ..billed(last.as_ref().map_or(usage, |(_, last)| last)) }
+}
+
+/// Returns true if the last iteration is an estimate that was written beside the bill: iterations of the API add up to it.
+pub(super) fn is_estimate(usage: &Figures<'_>) -> bool {
+    let Some(list) = usage.iterations.filter(|_| last_iteration(usage).is_some()) else { return false };
+    let entries = elements(list).into_iter().filter_map(|entry| json::skim::<Figures<'_>>(entry.get().as_bytes()));
+    let sent: u64 = entries.filter(|entry| !is_apart(entry)).map(|entry| billed(&entry).sent()).fold(0, u64::saturating_add);
+    sent != billed(usage).sent()
+}
+
+/// Returns true if the tokens of an iteration are not in the sum.
+pub(super) fn is_apart(iteration: &Figures<'_>) -> bool {
+    text_of(iteration.kind).is_some_and(|kind| APART.contains(&&*kind))
 }
 
 /// Returns the tokens of a bill; cache writes without a lifetime are those for five minutes.

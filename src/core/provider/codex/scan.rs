@@ -2,7 +2,7 @@
 
 use super::parse;
 use super::usage::{Head, HeadPayload, UsageScan};
-use crate::model::{Event, FileUsage, OutputRule, RowKind};
+use crate::model::{BilledTokens, Event, FileUsage, OutputRule, RowKind, most_tokens_sent};
 use crate::provider::json::{self, equals, number, text_of};
 use crate::provider::turns::TurnScan;
 use crate::provider::usage::NewestRow;
@@ -20,18 +20,23 @@ pub(super) struct Scan {
     turns: TurnScan,
     newest: NewestRow,
     usage: UsageScan,
+    /// The size of the rows so far.
+    bytes: u64,
 }
 
 impl Scanner for Scan {
     fn line(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
         let head = json::skim::<Head<'_>>(bytes);
         if head.is_none_or(|head| head.own.is_none()) {
             self.newest.line(bytes);
         }
         let Some(head) = head else { return };
         let kind = text_of(head.kind).unwrap_or_default();
-        self.usage.row(&head, &kind);
         let payload = head.payload.unwrap_or_default();
+        let stated = payload.info.and_then(|info| number(info.window)).max(self.totals.window.stated_tokens);
+        let most = most_tokens_sent(stated, self.model.as_deref().unwrap_or_default(), self.bytes);
+        self.usage.row(&head, &kind, most);
         let item = text_of(payload.kind).unwrap_or_default();
         match (&*kind, &*item) {
             ("response_item", "message") if equals(payload.role, "assistant") => self.answer(),
@@ -40,7 +45,7 @@ impl Scanner for Scan {
             ("response_item", kind) if !kind.is_empty() && kind != "ghost_snapshot" => {
                 (self.answering, self.totals.moved_on) = (false, true);
             }
-            ("event_msg", "token_count") => self.billed(&payload),
+            ("event_msg", "token_count") => self.billed(&payload, most),
             ("event_msg", "task_started") => {
                 self.totals.window.stated_tokens = number(payload.capacity).or(self.totals.window.stated_tokens);
             }
@@ -67,13 +72,13 @@ impl Scan {
         (self.answering, self.answered, totals.moved_on) = (true, true, true);
     }
 
-    fn billed(&mut self, payload: &HeadPayload<'_>) {
+    fn billed(&mut self, payload: &HeadPayload<'_>, most: u64) {
         let Some(info) = payload.info else { return };
         let last = info.last.unwrap_or_default();
         let [sent, output] = [last.input, last.output].map(|figure| number(figure).unwrap_or_default());
         let window = number(info.window);
-        // A bill larger than its window is none of the window.
-        if sent > 0 && self.answered && window.is_none_or(|window| window == 0 || sent <= window) {
+        let is_possible = !BilledTokens { input: sent, output, ..BilledTokens::default() }.is_impossible(most);
+        if sent > 0 && self.answered && is_possible {
             self.totals.window_tokens = sent + output;
             self.totals.window.peak_tokens = self.totals.window.peak_tokens.max(sent);
             self.totals.moved_on = false;

@@ -61,8 +61,8 @@ pub(super) struct UsageScan {
 }
 
 impl UsageScan {
-    /// Takes the next row, which has this type.
-    pub(super) fn row(&mut self, row: &Head<'_>, kind: &str) {
+    /// Takes the next row, which has this type. A request has at most `most` tokens.
+    pub(super) fn row(&mut self, row: &Head<'_>, kind: &str, most: u64) {
         let Some(payload) = row.payload else { return };
         let time = || time_of(row.time);
         match kind {
@@ -84,7 +84,7 @@ impl UsageScan {
             "compacted" => self.bills.usage.compactions.extend(time()),
             "event_msg" if equals(payload.kind, "token_count") => {
                 if let (Some(time), Some(info)) = (time(), payload.info) {
-                    self.count(time, &info);
+                    self.count(time, &info, most);
                 }
             }
             _ => {}
@@ -96,7 +96,7 @@ impl UsageScan {
     }
 
     /// Counts a response: the figures of the last request, or the growth of the total if they are missing.
-    fn count(&mut self, time: i64, info: &TokenInfo<'_>) {
+    fn count(&mut self, time: i64, info: &TokenInfo<'_>, most: u64) {
         let total = figures(info.total);
         if total.is_some() && total == self.total {
             return;
@@ -117,9 +117,8 @@ impl UsageScan {
         let model = self.bills.usage.model(&self.model);
         let tokens =
             BilledTokens { input: figures.input - cached, cache_read: cached, output: figures.output, ..BilledTokens::default() };
-        let window = number(info.window).filter(|window| *window > 0);
-        let exceeds_window = window.is_some_and(|window| figures.input > window);
-        self.bills.add(ResponseUsage { key, time, model, tokens, exceeds_window, ..ResponseUsage::default() });
+        let is_impossible = tokens.is_impossible(most);
+        self.bills.add(ResponseUsage { key, time, model, tokens, is_impossible, ..ResponseUsage::default() });
     }
 }
 

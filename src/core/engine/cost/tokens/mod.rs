@@ -24,11 +24,10 @@ pub use family::{estimate, most_tokens, of_model};
 pub(in crate::engine) use output::output_of;
 pub use output::unrecorded_output;
 
-use crate::engine::cost::capacity;
 use crate::engine::o200k;
 use crate::model::{
-    Basis, Block, BlockKind, Event, Flags, Key, Level, PlanChange, Role, Row, RowKind, Session, TokenCount, ToolVerb, Vocabulary,
-    Window,
+    Basis, BilledTokens, Block, BlockKind, Event, Flags, Level, PlanChange, Role, Row, RowKind, Session, TokenCount, ToolVerb,
+    Vocabulary, Window, most_tokens_sent,
 };
 use calls::{Call, calls};
 use correction::Correction;
@@ -364,9 +363,8 @@ fn assign(
     }
 }
 
-/// Removes the bills that are larger than the window that the client states beside them, or than any window of the model. Returns
-/// the number of their responses.
-pub fn void_impossible(session: &mut Session) -> u32 {
+/// Takes the impossible bills out of a session ([`BilledTokens::is_impossible`]), and returns them with their rows.
+pub fn void_impossible(session: &mut Session) -> Vec<(u32, BilledTokens)> {
     let stated = |row: &Row| match row.event.as_deref() {
         Some(Event::Capacity(tokens)) if *tokens > 0 => Some(*tokens),
         _ => None,
@@ -378,16 +376,35 @@ pub fn void_impossible(session: &mut Session) -> u32 {
         next = stated(row).or(next);
         *after = next;
     }
-    let (mut before, mut voided) = (None, FxHashSet::default());
-    for (place, (row, after)) in session.rows.iter_mut().zip(after).enumerate() {
+    let (mut before, mut bytes, mut voided) = (None, 0, Vec::new());
+    let mut model: Box<str> = Box::default();
+    for ((place, row), after) in (0..).zip(&mut session.rows).zip(after) {
         before = stated(row).or(before);
-        let most = before.max(after).or_else(|| row.model.as_deref().and_then(capacity::largest));
-        if most.is_some_and(|most| row.usage.is_some_and(|usage| usage.sent() > most)) {
-            row.usage = None;
-            voided.insert(row.message.unwrap_or(Key(place as u128)));
+        bytes += u64::from(row.length);
+        if let Some(known) = row.model.as_ref().filter(|known| **known != model) {
+            model = known.clone();
         }
+        let most = most_tokens_sent(before.max(after), &model, bytes);
+        voided.extend(row.usage.take_if(|usage| usage.is_impossible(most)).map(|usage| (place, usage)));
     }
-    voided.len() as u32
+    voided
+}
+
+/// The part of the texts of a window that a bill must have: the estimate of another tokenizer is never so far off.
+const LEAST_BILLED: f64 = 0.25;
+/// The least tokens of texts that are compared with a bill.
+const COMPARED: f64 = 2_000.0;
+
+/// Returns true if a bill of the window is impossible because the texts of prompts and answers before it, which no client leaves out, are
+/// far more: a gateway counted something else.
+fn is_too_small(session: &Session, rows: &[u32], last: usize) -> bool {
+    let is_text = |block: &&Block| block.kind == BlockKind::Text && matches!(block.role, Role::User | Role::Assistant);
+    let message = session.rows[rows[last] as usize].message;
+    let before = rows[..last].iter().filter(|row| message.is_none() || session.rows[**row as usize].message != message);
+    let texts = before.flat_map(|row| session.blocks_of(*row)).filter(is_text);
+    let texts: f64 = texts.map(|block| f64::from(block.counts.o200k)).sum();
+    let sent = session.rows[rows[last] as usize].usage.map_or(0, |usage| usage.sent()) as f64;
+    texts >= COMPARED && sent < texts * LEAST_BILLED
 }
 
 /// Returns the place of the last row of the window with a bill for it: a bill from before a compaction counted what it removed,
@@ -423,7 +440,11 @@ fn conversion(session: &Session, rows: &[u32], from: &str, to: &str) -> f64 {
 /// Adds up the window and reconciles it with the last bill.
 fn finish(session: &mut Session, window: &Window, bills: &Bills) -> WindowTokens {
     let (model, mut accuracy) = (bills.model.as_str(), bills.accuracy.clone());
-    let last = last_bill(session, window).filter(|last| !counts_lost_rows(session, window, *last, bills.family));
+    let last = last_bill(session, window).filter(|last| {
+        window.outdated_bill != Some(window.rows[*last])
+            && !counts_lost_rows(session, window, *last, bills.family)
+            && !is_too_small(session, &window.rows, *last)
+    });
     let mut blocks: FxHashMap<u32, f64> = FxHashMap::default();
     for block in window.blocks_in(session) {
         *blocks.entry(block.row).or_default() += block.tokens.value;
@@ -477,6 +498,7 @@ fn finish(session: &mut Session, window: &Window, bills: &Bills) -> WindowTokens
         }
         None => {
             // After a compaction or on another branch, the content outside the file is unchanged.
+            price.changed_since_bill = window.outdated_bill.is_some();
             let outside = outside_before(session, window.compacted, bills.family);
             price.outside = TokenCount::estimated(outside);
             price.total = TokenCount::estimated(all + outside);

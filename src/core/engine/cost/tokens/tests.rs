@@ -148,3 +148,52 @@ fn a_bill_that_no_content_explains_is_outside_the_file() {
         assert!((costs[1].value - cost).abs() < 1.0, "{growth}: {:?}", costs[1]);
     }
 }
+
+#[test]
+fn a_bill_that_no_request_can_have_is_taken_out_for_any_client() {
+    for (model, stated, [input, output], impossible) in [
+        ("claude-opus-4-5", None, [1_000_000, 9], false),
+        ("claude-opus-4-5", None, [1_000_001, 9], true),
+        ("claude-opus-4-5", None, [9_000, 9_000_000], true),
+        ("gpt-5.5", Some(258_400), [250_000, 100_000], false),
+        ("gpt-5.5", Some(258_400), [258_401, 9], true),
+        ("gpt-5.5", Some(0), [300_000, 9], false),
+        ("gpt-5.5", None, [4_300_000, 9], true),
+        ("gemini-2.5-pro", None, [5_000_000, 32], true),
+        ("qwen3:8b", None, [4_000_000, 9], true),
+        // The window of such a model is assumed: a bill above it is a better witness.
+        ("qwen3:8b", None, [300_000, 9], false),
+    ] {
+        let mut session = Session::default();
+        add(&mut session, Row::new(RowKind::User), block(BlockKind::Text, Role::User, 9));
+        let model = Some(model.into());
+        add(&mut session, Row { model, ..answer(input, output) }, block(BlockKind::Text, Role::Assistant, 9));
+        let event = stated.map(|tokens| Box::new(Event::Capacity(tokens)));
+        add(&mut session, Row { event, ..Row::new(RowKind::State) }, None);
+        let bill = session.rows[1].usage;
+        let voided = void_impossible(&mut session);
+        assert_eq!((voided.len(), session.rows[1].usage.is_none()), (usize::from(impossible), impossible), "{bill:?}");
+        assert!(voided.iter().all(|(row, usage)| *row == 1 && Some(*usage) == bill), "{bill:?}");
+    }
+}
+
+#[test]
+fn a_bill_far_below_the_texts_before_it_is_no_measure_of_the_window() {
+    for (kind, bill, is_measured) in [
+        (BlockKind::Text, 3, false),
+        (BlockKind::Text, 9_000, false),
+        (BlockKind::Text, 11_000, true),
+        // A client can leave out the results of tools.
+        (BlockKind::ToolResult, 9_000, true),
+    ] {
+        let mut session = Session::default();
+        let role = if kind == BlockKind::Text { Role::User } else { Role::ToolResult };
+        add(&mut session, Row::new(RowKind::User), block(kind, role, 40_000));
+        add(&mut session, answer(bill, 9), block(BlockKind::Text, Role::Assistant, 9));
+        let window = Window { rows: vec![0, 1], blocks: vec![1, 2], chain: vec![0, 1], ..Window::default() };
+        let bills = bills(&session, "claude-opus-4-5");
+        let price = count_window(&mut session, &window, bills);
+        assert_eq!(price.measured, is_measured.then_some(bill), "{kind:?} {bill}");
+        assert_eq!(price.total.value > 15_000.0, !is_measured, "{:?}", price.total);
+    }
+}
