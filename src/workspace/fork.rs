@@ -16,7 +16,7 @@ pub fn fork_id(source: &str, now: i128) -> String {
 
 impl Workspace<'_> {
     pub fn fork(&self, at: BlockNumber, id: &str, leaf: &str) -> Result<Fork, PlanError> {
-        planning::fork(self.provider, &self.reading.session, &SessionRows::new(self), at, id, leaf)
+        planning::fork(self.provider, &self.reading, &self.history, &SessionRows::new(self), at, id, leaf)
     }
 
     /// Returns the conversation in the window as a session of another client; `None` if no session of that client is written.

@@ -53,7 +53,7 @@ pub use writer::{Writer, take_writer};
 
 use crate::engine::{self, Analysis, Capacity, CapacitySource, Finding, Known, ReadSettings};
 use crate::fsio::Disk;
-use crate::model::{BlockNumber, Event, History, Key, Session, Slot, request_id};
+use crate::model::{BlockNumber, Event, History, Key, Session, Slot, Window, request_id};
 use crate::planning::{self, Originals, PlanSource, ReplacedValues, SpliceError};
 use crate::provider::{ClientPart, Location, ProviderAdapter, WindowSize};
 use crate::store::{Cache, Store};
@@ -106,7 +106,10 @@ impl<'a> Workspace<'a> {
         let (mut session, files) = loader.load(&path, location.id.clone())?;
         let known = secret_scan::named_secrets(provider, &files, &session)?.with(&loader.hidden);
         known.hide_in(&mut session);
-        let window = |session: &Session| provider.window(session);
+        let window = |session: &Session| {
+            let window = provider.window(session);
+            Window { outdated_bill: planning::outdated_bill(session, &window.rows, &history), ..window }
+        };
         let logged = planning::logged_costs(&session, &history);
         let mut reading = match whole(&session) {
             true => engine::read(session, window, settings, &logged),

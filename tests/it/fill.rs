@@ -193,3 +193,56 @@ fn a_bill_above_the_stated_window_is_estimated_instead() {
         assert_eq!(sandbox.run(&["check", "-s", file, "--max-percent", "100"]).code, 0);
     }
 }
+
+/// A session of turns with a long result each, which fill the window.
+fn long_turns() -> (Rows, Vec<String>) {
+    let (mut rows, mut ends) = (Rows::new("s", "/w"), Vec::new());
+    for turn in 0..6 {
+        rows.user(json!(format!("please look at part {turn}")));
+        let id = format!("toolu_{turn}");
+        let call = json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": format!("cat part{turn}.log")}});
+        responds(&mut rows, MODEL, call, 14_000 + turn * 9_000);
+        let content = lines(&format!("log {turn}"), 500);
+        let result = json!({"type": "tool_result", "tool_use_id": id, "content": content});
+        rows.add("user", json!({"message": {"role": "user", "content": [result]}, "toolUseResult": content}));
+        ends.push(answers(&mut rows, MODEL, &format!("part {turn} is fine"), 23_000 + turn * 9_000));
+    }
+    (rows, ends)
+}
+
+#[test]
+fn a_bill_from_before_a_change_is_no_measure_of_what_is_left_after_a_rewind_or_in_a_fork() {
+    for version in ["2.1.330", "2.1.14"] {
+        let sandbox = Sandbox::new();
+        let (mut rows, ends) = long_turns();
+        rows.rows.iter_mut().for_each(|row| row["version"] = json!(version));
+        let path = sandbox.session(SESSION, rows.text(), 0);
+        let status = |session: &str| {
+            let status = sandbox.json(&["status", "-s", session], "aperture.status/2");
+            (status["tokens"]["value"].as_u64().unwrap(), status["tokens"]["basis"].as_str().unwrap().to_owned(), status)
+        };
+        let compressed = sandbox.json(&["compress", "larger(500)", "--level", "minimal"], "aperture.change/2");
+        let after = compressed["tokens_after"]["value"].as_u64().unwrap();
+        assert!(after < 25_000, "{compressed}");
+        let fork = sandbox.json(&["fork", "--at", "turn(4)"], "aperture.fork/1");
+        let (tokens, basis, report) = status(fork["session"].as_str().unwrap());
+        assert!((14_000..after).contains(&tokens), "{version}: {report}");
+        // An old client has no place for an estimate beside the bill.
+        assert_eq!(basis == "estimated", version == "2.1.330", "{report}");
+        rows.parent = json!(ends[3]);
+        rows.user(json!("please look at it in another way"));
+        let rewound = rows.text().lines().last().unwrap().replace(r#""version":"2.1.330""#, &format!(r#""version":"{version}""#));
+        let file = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{file}{rewound}\n")).unwrap();
+        let (tokens, basis, report) = status(SESSION);
+        assert!((14_000..after).contains(&tokens) && basis == "estimated", "{version}: {report}");
+        assert_eq!(report["changed_since_bill"], true, "{report}");
+        // The next change writes the size of what is left.
+        sandbox.json(&["pin", "turn(1)"], "aperture.change/2");
+        sandbox.json(&["archive", "turn(2) & kind(tool_result)"], "aperture.change/2");
+        let (tokens, _, report) = status(SESSION);
+        assert!((14_000..after).contains(&tokens), "{version}: {report}");
+        sandbox.text(&["restore", "0"]);
+        assert!(status(SESSION).0 > 50_000, "{version}: {}", status(SESSION).2);
+    }
+}

@@ -1,7 +1,9 @@
 //! Computes a fork: the rows of a session up to a block, as a session of its own.
 
+use super::bills::{is_same_response, outdated_bill};
 use super::{PlanError, Rows, parse_session};
-use crate::model::{BlockKind, BlockNumber, Event, Key, Row, RowKind, Session};
+use crate::engine::Analysis;
+use crate::model::{BlockKind, BlockNumber, Event, History, Key, Row, RowKind, Session, Slot};
 use crate::provider::{ForkedRow, NewRow, ProviderAdapter};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -21,12 +23,14 @@ pub struct Fork {
 /// turn.
 pub fn fork(
     provider: &dyn ProviderAdapter,
-    session: &Session,
+    reading: &Analysis,
+    history: &History,
     rows: &dyn Rows,
     at: BlockNumber,
     id: &str,
     leaf: &str,
 ) -> Result<Fork, PlanError> {
+    let session = &reading.session;
     let block = session.blocks.iter().find(|block| block.number == at).ok_or(PlanError::NoSuchBlock(at))?;
     let first = session.inherited_rows();
     if block.row < first {
@@ -50,12 +54,14 @@ pub fn fork(
     // Turns that the user left are not copied, unless the fork begins in one of them.
     let sent = provider.window(session);
     let left = Some(sent.left).filter(|left| left.binary_search(&block.row).is_err()).unwrap_or_default();
+    let mut sources = Vec::new();
     let mut copied: Vec<BlockNumber> =
         session.blocks.iter().take_while(|block| block.row < first).map(|block| block.number).collect();
     let kept: Vec<u32> = (first..=end).filter(|row| left.binary_search(row).is_err()).collect();
     for row in with_parents(session, &sent.rows, &kept) {
         if add(&rows.line(session, row)?, row == first) {
             copied.extend(session.blocks_of(row).iter().map(|block| block.number));
+            sources.push(row);
         }
     }
     let speaks = |row: &u32| {
@@ -71,8 +77,34 @@ pub fn fork(
         }
     }
     let last = copied.last().copied().unwrap_or(at);
-    let window = window(provider, session, &bytes, id, &copied, last)?;
+    let fork = parse_session(provider, id.to_owned(), &bytes);
+    let own = provider.window(&fork);
+    let window = window(session, &own.blocks, &copied, last)?;
+    let sent: Vec<u32> = (0..first).chain(own.rows.iter().filter_map(|row| sources.get(*row as usize).copied())).collect();
+    if let Some(last) = outdated_bill(session, &sent, history) {
+        let tokens = tokens_before(reading, &window, last);
+        for place in (0..sources.len()).rev().filter(|place| is_same_response(session, last, sources[*place])) {
+            write_bill(provider, &mut bytes, &fork.rows[place], tokens);
+        }
+    }
     Ok(Fork { bytes, rows: count, last, window })
+}
+
+/// Returns the tokens that the request of a response would send now.
+fn tokens_before(reading: &Analysis, window: &[BlockNumber], response: u32) -> u64 {
+    let blocks = window.iter().filter_map(|number| reading.block(*number));
+    let before = blocks.take_while(|block| !is_same_response(&reading.session, response, block.row));
+    (before.map(|block| block.tokens.value).sum::<f64>() + reading.price.outside.value).round().max(1.0) as u64
+}
+
+/// Writes the tokens that are sent into the bill of a row, if it has one: the client takes them for the size of the window.
+fn write_bill(provider: &dyn ProviderAdapter, bytes: &mut Vec<u8>, row: &Row, sent: u64) {
+    let start = row.offset as usize;
+    let line = &bytes[start..start + row.length as usize];
+    let Some(at) = provider.locate_slot(line, Slot::Usage) else { return };
+    if let Some(written) = provider.usage(&line[at.clone()], sent, line) {
+        bytes.splice(start + at.start..start + at.end, written);
+    }
 }
 
 /// Returns rows, each after those of the window that it continues: a fold continues its turns from a note at the end of the file.
@@ -135,20 +167,17 @@ fn last_row(session: &Session, row: u32) -> u32 {
     }
 }
 
-/// Returns the window of the fork: that of its own rows, and the blocks that it inherits. The client must send its last block.
+/// Returns the window of the fork: the blocks that it inherits, and those of its own that are sent. The client must send its last block.
 fn window(
-    provider: &dyn ProviderAdapter,
     session: &Session,
-    bytes: &[u8],
-    id: &str,
+    own: &[BlockNumber],
     copied: &[BlockNumber],
     last: BlockNumber,
 ) -> Result<Vec<BlockNumber>, PlanError> {
-    let fork = parse_session(provider, id.to_owned(), bytes);
     let first = session.inherited_rows();
     let inherited = session.blocks.iter().take_while(|block| block.row < first).count();
     let (inherited, written) = copied.split_at(inherited);
-    let own = provider.window(&fork).blocks.into_iter().filter_map(|number| written.get(number as usize - 1));
+    let own = own.iter().filter_map(|number| written.get(*number as usize - 1));
     let window: Vec<BlockNumber> = inherited.iter().chain(own).copied().collect();
     match window.contains(&last) {
         true => Ok(window),

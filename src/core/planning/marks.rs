@@ -2,7 +2,7 @@
 
 use super::addresses::Addresses;
 use crate::engine::Analysis;
-use crate::model::{Block, BlockChange, History, Key, Level, MarkAddress, MarkKind, Marker, Pin, Session, Slot};
+use crate::model::{Block, BlockChange, History, Key, Level, MarkAddress, MarkKind, Marker, Pin, Session};
 use rustc_hash::FxHashMap;
 
 /// Sets pins, focus marks and changes by other programs on the blocks of a session, and the words of the model on its turns.
@@ -107,25 +107,6 @@ fn last_changes<'h>(addresses: &Addresses, first: &[u32], history: &'h History) 
         }
     }
     changes
-}
-
-/// Returns true if the last bill of the window is still an estimate that a change wrote.
-pub fn is_bill_changed(reading: &Analysis, history: &History) -> bool {
-    if history.operations.is_empty() {
-        return false;
-    }
-    let rows = &reading.session.rows;
-    let billed = |row: &u32| rows[*row as usize].usage.is_some_and(|usage| usage.sent() > 0);
-    let Some(last) = reading.window.rows.iter().copied().rfind(billed) else { return false };
-    let message = rows[last as usize].message;
-    let addresses = Addresses::new(&reading.session);
-    let same = |row: &u32| *row == last || message.is_some() && rows[*row as usize].message == message;
-    let changed = |row: u32| {
-        let edits = || history.edits().filter(|edit| edit.slot == Slot::Usage && Some(edit.row) == addresses.any(row));
-        // The change is undone if the last value equals the one before the first edit.
-        edits().next().map(|edit| edit.before) != edits().next_back().map(|edit| edit.after)
-    };
-    (0..rows.len() as u32).filter(same).any(changed)
 }
 
 /// Returns the index of the first block of each row.

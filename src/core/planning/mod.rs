@@ -3,6 +3,7 @@
 mod addresses;
 mod archive;
 mod billed;
+mod bills;
 mod block_edits;
 mod budget;
 mod contents;
@@ -33,6 +34,7 @@ mod window_change;
 pub use addresses::Addresses;
 pub use archive::archive;
 pub use billed::{ReplacedValues, billed_session};
+pub use bills::{is_bill_changed, outdated_bill};
 pub use contents::{Content, contents};
 pub use convert::{Conversion, ConversionSource, convert};
 pub use digest_fold::{DigestFold, fold_into_digest};
@@ -40,7 +42,7 @@ pub use draft::{Draft, Drafted, ModelTexts, NOTE, Original, PlanSource, Redacted
 pub use error::PlanError;
 pub use fork::{Fork, fork};
 pub use log_check::{DriftKind, DriftedValue, LogCheck, LoggedSession};
-pub use marks::{BoundBlocks, apply as apply_marks, is_bill_changed, logged_costs};
+pub use marks::{BoundBlocks, apply as apply_marks, logged_costs};
 pub use originals::{OriginalError, Originals};
 pub use parse::{EarlierRows, left_offsets, parse_changed, parse_chunk, parse_session};
 pub use revision::Revision;

@@ -4,6 +4,7 @@ use super::Draft;
 use crate::engine;
 use crate::model::{Block, Edit, RowKind, Session, Slot, Window};
 use crate::planning::PlanError;
+use crate::planning::bills::last_bill;
 use crate::planning::revision::Revision;
 
 impl Draft<'_> {
@@ -60,7 +61,9 @@ impl Draft<'_> {
         let (provider, reading) = (self.source.provider, self.reading());
         let rows = &reading.session.rows;
         let billed = |row: u32| rows[row as usize].usage.is_some_and(|usage| usage.sent() > 0);
-        let Some(last) = reading.window.rows.iter().copied().rfind(|row| billed(*row)) else { return Ok(()) };
+        let Some(last) = last_bill(&reading.session, &reading.window.rows).map(|place| reading.window.rows[place]) else {
+            return Ok(());
+        };
         let until = self.logged_until.and_then(|id| self.addresses.row_of(id));
         if until.is_some_and(|until| last <= until) {
             return Ok(());
@@ -73,7 +76,8 @@ impl Draft<'_> {
             window.blocks_in(&revision.session).take_while(|block| !revision.was[block.row as usize].is_some_and(of_response));
         let after: f64 = after.map(|block| tokens[block.number as usize - 1]).sum();
         let change = (after - before).round();
-        if change == 0.0 {
+        let is_outdated = reading.window.outdated_bill == Some(last);
+        if change == 0.0 && !is_outdated {
             return Ok(());
         }
         // The bill may be in a separate row.
@@ -82,7 +86,9 @@ impl Draft<'_> {
             let place = (row, 0, Slot::Usage);
             let (Some(address), Some(value)) = (self.addresses.address(row), self.value(row, Slot::Usage)) else { continue };
             let sent = rows[row as usize].usage.map_or(0, |usage| usage.sent());
-            let sent = (sent as f64 + change).max(1.0) as u64;
+            // An outdated bill counted more than the change takes out.
+            let sent = if is_outdated { after + reading.price.outside.value } else { sent as f64 + change };
+            let sent = sent.round().max(1.0) as u64;
             let written = provider.usage(&value, sent, &self.line(row)?).filter(|written| *written != value);
             let fits = |written: &Vec<u8>| self.room(row).is_none_or(|room| written.len() <= value.len() + room);
             let Some(written) = written.filter(|_| !self.edits.contains_key(&place)).filter(fits) else { continue };
