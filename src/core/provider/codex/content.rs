@@ -364,10 +364,10 @@ mod tests {
             let element: &RawValue = serde_json::from_str(&text).unwrap();
             let piece = item::pieces(element)[0];
             let block = block(&piece).block;
-            (block.kind, block.role, block.media.images.first().map(|image| (image.width, image.height)), block.bytes > 0)
+            (block.kind, block.role, block.media.images.first().map(|image| (image.width, image.height)))
         };
         let drawn = json!({"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": data});
-        assert_eq!(first(drawn), (BlockKind::Image, Role::Assistant, Some((1024, 1024)), true));
+        assert_eq!(first(drawn), (BlockKind::Image, Role::Assistant, Some((1024, 1024))));
         let unknown = first(json!({"type": "video_generation_call", "id": "v_1", "result": data}));
         assert_eq!((unknown.0, unknown.1), (BlockKind::Other, Role::Assistant));
         assert_eq!(first(json!({"type": "web_search_call", "id": "w_1", "status": "completed"})).0, BlockKind::ToolUse);
