@@ -267,7 +267,8 @@ fn trajectories_and_traces_of_all_fixtures_follow_their_formats() {
         for (id, _) in sessions(&sandbox) {
             let timeline = sandbox.json(&["timeline", &id, "--limit", "0"], "aperture.timeline/1");
             let requests = timeline["requests"].as_array().unwrap();
-            let sum = |name: &str| requests.iter().map(|request| request[name]["value"].as_u64().unwrap()).sum::<u64>();
+            // A request without a bill, such as that of a compaction of Codex, has no figure.
+            let sum = |name: &str| requests.iter().filter_map(|request| request[name]["value"].as_u64()).sum::<u64>();
             let text = exported(&sandbox, &id, "atif");
             let atif: Value = serde_json::from_str(&text).unwrap();
             assert_eq!(atif["final_metrics"]["total_prompt_tokens"], sum("sent_tokens"), "{home}");
