@@ -33,7 +33,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             }
             keep_likely(&mut error);
             if error.use_stderr() {
-                print_error(&gate, &foreign_command(&error).unwrap_or_else(|| usage(&error, &given)), json);
+                print_error(&gate, &foreign_command(&error, &given).unwrap_or_else(|| usage(&error, &given)), json);
                 return ExitCode::from(ErrorKind::Usage.code());
             }
             // A closed pipe is not an error.
@@ -112,8 +112,12 @@ const FOREIGN: [(&[&str], &str); 10] = [
     (&["back", "revert", "rollback"], "to revert the last operation: aperture undo"),
 ];
 
-fn foreign_command(error: &clap::Error) -> Option<app::CommandError> {
+/// Returns the error for a command of another program; what is unknown below a command is answered by clap.
+fn foreign_command(error: &clap::Error, given: &str) -> Option<app::CommandError> {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    if given.split(' ').next().is_some_and(Request::has) {
+        return None;
+    }
     let (_, hint) = FOREIGN.iter().find(|(foreign, _)| foreign.contains(&name.as_str()))?;
     Some(misuse!("no command '{name}'").hint(*hint))
 }

@@ -653,6 +653,14 @@ fn the_text_that_a_block_was_given_is_the_one_that_gets_shorter_and_comes_back()
     assert!(sandbox.done("show 16").contains("OTHER") && !fs::read_to_string(&file).unwrap().contains("GIVEN"));
     sandbox.done("expand 16");
     assert_eq!(fs::read_to_string(&file).unwrap(), changed);
+    // A restore brings a shortened form back, and with it the same original.
+    let sandbox = Sandbox::of("tools-and-spill");
+    sandbox.given(&["update", "16", "-"], &given);
+    let updated = bytes(&sandbox);
+    for line in ["compress 16", "snapshot save short", "undo", "restore short", "expand 16"] {
+        sandbox.done(line);
+    }
+    assert!(bytes(&sandbox) == updated);
     // An undone change of the text takes the earlier one back, also as the original of the shortened form.
     let sandbox = Sandbox::of("tools-and-spill");
     let original = bytes(&sandbox);

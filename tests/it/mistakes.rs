@@ -4,7 +4,7 @@ use crate::changing::bytes;
 use crate::sandbox::{Sandbox, snapshot};
 
 /// Command lines with one mistake each.
-const MISTAKES: [&str; 38] = [
+const MISTAKES: [&str; 39] = [
     "compres --stale",
     "show",
     "show 9999",
@@ -24,6 +24,7 @@ const MISTAKES: [&str; 38] = [
     "complete-this",
     "history",
     "clean",
+    "memory revert 1",
     "compress --over-budget --budget 1",
     "archive 16 --reason",
     "update 16",

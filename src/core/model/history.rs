@@ -76,6 +76,14 @@ impl History {
         ids
     }
 
+    /// Returns the changes that hold now: those in force, and those that a restore in force made again.
+    pub fn holding(&self) -> BTreeSet<OperationId> {
+        match self.restores().next() {
+            Some(_) => self.states().pop().map(|(_, state)| state).unwrap_or_default(),
+            None => self.in_force(),
+        }
+    }
+
     /// Returns the changes that hold after each operation, after 0 for the original. A restore exchanges them for those of its point,
     /// until it is undone.
     fn states(&self) -> Vec<(OperationId, BTreeSet<OperationId>)> {

@@ -32,18 +32,18 @@ impl Originals for BTreeMap<Address, Vec<u8>> {
 pub(super) struct BlockEdits<'a> {
     pub first: &'a LoggedEdit,
     pub last: &'a LoggedEdit,
-    /// The last change in force that shortened the block: its value before is the original.
+    /// The last change that holds and shortened the block: its value before is the original.
     pub shortening: Option<&'a LoggedEdit>,
 }
 
 impl<'a> BlockEdits<'a> {
     /// Returns the edits of each block, by row and index.
     pub fn of_all(history: &'a History) -> FxHashMap<(RowAddress, u32), BlockEdits<'a>> {
-        let in_force = history.in_force();
+        let holding = history.holding();
         let mut all = FxHashMap::<_, BlockEdits<'a>>::default();
         for operation in &history.operations {
             // A restore repeats what other changes did.
-            let decides = operation.point.is_none() && in_force.contains(&operation.id);
+            let decides = operation.point.is_none() && holding.contains(&operation.id);
             for edit in &operation.edits {
                 let Some(index) = edit.slot.index() else { continue };
                 let edits = all.entry((edit.row, index)).or_insert(BlockEdits { first: edit, last: edit, shortening: None });

@@ -44,11 +44,15 @@ struct Token {
 }
 
 impl Token {
-    /// Returns the word by which it says what a statement is about, or in which direction; `None` for a word that says neither.
-    fn content(&self) -> Option<&str> {
-        let is_name = self.is_fact || self.plain.contains(['-', '_']);
-        let says = is_name || DIRECTIONS.contains(&&*self.plain) || !is_function_word(&self.plain);
-        says.then(|| if is_name { &*self.plain } else { stem(&self.plain) })
+    /// Returns the words by which it says what a statement is about, or in which direction. A span of code is a name, but one of several
+    /// words is what they are without its quotes.
+    fn contents(&self) -> impl Iterator<Item = &str> {
+        let is_phrase = self.plain.contains(' ');
+        self.plain.split_whitespace().filter_map(move |word| {
+            let is_name = self.is_fact && !is_phrase || word.contains(['-', '_', '/', '.']);
+            let says = is_name || DIRECTIONS.contains(&word) || !is_function_word(word);
+            says.then(|| if is_name { word } else { stem(word) })
+        })
     }
 }
 
@@ -82,9 +86,7 @@ impl Topic {
                 negated = if is_negated { NEGATED_WORDS } else { 0 };
                 continue;
             }
-            if let Some(word) = token.content() {
-                topic.said.push((word.to_owned(), is_negated));
-            }
+            topic.said.extend(token.contents().map(|word| (word.to_owned(), is_negated)));
             if token.is_fact || !is_stop_word(&token.plain) {
                 let words = if negated > 0 { &mut topic.negative } else { &mut topic.positive };
                 words.insert(token.plain.clone());
@@ -388,6 +390,7 @@ mod tests {
             ("Never push to main", "we should never push to main!", true),
             ("tests live in tests/it", "the tests should live in tests/it", true),
             ("no, use tabs", "use tabs", true),
+            ("Always run make check before you push.", "Always run `make check` before you push.", true),
             ("use pnpm", "use yarn", false),
             ("push to main", "never push to main", false),
             ("the cache is shared", "the cache is private", false),

@@ -10,7 +10,7 @@ use crate::model::{Event, Session, Window};
 /// shows.
 pub(super) fn left(session: &Session, view: &View<'_>, window: &Window, leaf: Option<u32>) -> Vec<u32> {
     let mut tree = Tree::new(view);
-    join(&mut tree);
+    join(session, &mut tree);
     let nodes = leaf.map(|leaf| chain(&tree, leaf)).unwrap_or_default();
     let mut live = vec![false; view.rows.len()];
     let cuts = cut::cuts(session, &tree, &nodes);
@@ -47,16 +47,25 @@ pub(super) fn left(session: &Session, view: &View<'_>, window: &Window, leaf: Op
     left
 }
 
-/// Links each boundary to the row that its compaction followed: the one that it names, or else the last message before it.
-fn join(tree: &mut Tree<'_>) {
-    let mut last = Parent::None;
+/// The command of the user that asks for a compaction.
+const COMPACT: &str = "/compact";
+
+/// Links each boundary to the row that its compaction followed: the one that it names, or the command beside it that asked for the
+/// compaction, or else the last message before it.
+fn join(session: &Session, tree: &mut Tree<'_>) {
+    let mut last = None;
     for node in 0..tree.nodes.len() as u32 {
         let row = tree.row(node);
         if let Some(Event::Compaction { follows, .. }) = tree.facts(node).event.as_deref() {
             let named = follows.and_then(|key| tree.find(key)).filter(|before| *before != node);
-            tree.nodes[node as usize].parent = named.map_or(last, Parent::Node);
+            let asks = |last: &u32| {
+                let mut blocks = session.blocks_of(tree.row(*last)).iter();
+                tree.parent(*last) == named && blocks.any(|block| block.preview.starts_with(COMPACT))
+            };
+            let before = last.filter(asks).or(named).or(last);
+            tree.nodes[node as usize].parent = before.map_or(Parent::None, Parent::Node);
         } else if tree.view.speaks(row) && !tree.view.is_sidechain(row) {
-            last = Parent::Node(node);
+            last = Some(node);
         }
     }
 }

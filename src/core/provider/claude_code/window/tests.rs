@@ -361,6 +361,11 @@ fn a_compaction_follows_the_row_that_it_names() {
     check_left(&with(branches()[..4].to_vec(), &tail("b")), &[2, 3]);
     check_left(&with(branches()[..4].to_vec(), &tail("d")), &[]);
     check_left(&with(branches(), &tail("gone")), &[2, 3]);
+    // The command that asked for the compaction is beside it, and another prompt was left.
+    let beside = |text: &str| row("user", "z", "d", 9, &format!(",'message':{{'role':'user','content':'{text}'}}"));
+    let asked = |text: &str| [&[beside(text)][..], &tail("d")].concat();
+    check_left(&with(branches()[..4].to_vec(), &asked("/compact the tests only")), &[]);
+    check_left(&with(branches()[..4].to_vec(), &asked("the tests only")), &[4]);
     let first = [user("a", "", 1), says("b", "a", 2, "m1"), user("c", "", 3), says("d", "c", 4, "m2")];
     check_left(&with(first.to_vec(), &tail("d")), &[0, 1]);
     // The user went back to before the compaction.
