@@ -270,13 +270,16 @@ impl Merge<'_> {
         let Some(left) = self.facts.left.filter(|left| !left.is_empty()) else { return };
         let is_left = |sighting: &Sighting| left.contains(&(session_prefix(&sighting.session), sighting.block));
         for memory in self.memories.iter_mut().filter(|memory| !memory.is_by_hand() && !memory.is_by_model) {
-            let taken = memory.evidence.iter().filter(|sighting| is_left(sighting)).count() as u32;
+            let stays = memory.evidence.iter().filter(|sighting| !is_left(sighting)).count() as u32;
+            let taken = memory.evidence.len() as u32 - stays;
+            // A copy of the session can still have the words.
+            let sightings = memory.sightings.saturating_sub(taken).max(stays);
             let is_kept = memory.is_edited || memory.is_pinned;
-            if taken > 0 && taken >= memory.sightings && !is_kept {
-                self.withdrawn.insert(memory.id);
-            } else if taken > 0 && taken < memory.sightings {
+            if taken > 0 && sightings > 0 {
                 memory.evidence.retain(|sighting| !is_left(sighting));
-                memory.sightings -= taken;
+                memory.sightings = sightings;
+            } else if taken > 0 && !is_kept {
+                self.withdrawn.insert(memory.id);
             }
         }
         for memory in &mut self.memories {
@@ -545,6 +548,10 @@ mod tests {
         let changes = changes_of(std::slice::from_ref(&twice), &[("s2", block)]);
         assert_eq!((changes[0].kind, changes[0].memory.sightings), (Confirmed, 1));
         assert_eq!(changes_of(&[changes[0].memory.clone()], &[("s2", block)]), []);
+        // A copy of the session still has the words.
+        let copied = Memory { sightings: 1, ..twice };
+        let changes = changes_of(std::slice::from_ref(&copied), &[("s2", block)]);
+        assert!(changes.iter().all(|change| change.kind != ChangeKind::Removed && change.memory.evidence.len() == 1));
     }
 
     #[test]
